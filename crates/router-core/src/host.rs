@@ -1,0 +1,164 @@
+//! What the core asks of its surroundings, and what a delivery looks like on its way through.
+
+use amqp::terminus::{Source, TargetTerminus};
+use amqp::{DeliveryState, ErrorCondition};
+
+use crate::{ConnKey, OutKey, SubscriberId};
+
+/// What the core asks of its surroundings.
+///
+/// Calls happen while the core is being called; an implementation must not call the core back. `Conn` and `Link` are the
+/// host's own references (for instance shard and slot), given when they are registered. A call may name a link or
+/// connection that the host has lost but not yet told the core about: it is to be ignored.
+pub trait Host {
+    /// The host's reference to a connection.
+    type Conn: Copy + std::fmt::Debug;
+    /// The host's reference to a link.
+    type Link: Copy + std::fmt::Debug;
+    /// A message that outlives the call it came with (cheap to clone: a reference count).
+    type Content: Clone;
+
+    /// Answers an attach. A refused one has the local terminus null and is followed by [`Host::detach`].
+    fn attach_answer(&mut self, link: Self::Link, source: Option<Source>, target: Option<TargetTerminus>);
+    /// Detaches, or answers the peer's detach.
+    fn detach(&mut self, link: Self::Link, closed: bool, error: Option<ErrorCondition>);
+    /// Grants `credit` more to the peer that sends on `link`.
+    fn add_credit(&mut self, link: Self::Link, credit: u32);
+    /// Asks the sending peer to drain (`true`), or stops asking.
+    fn drain(&mut self, link: Self::Link, drain: bool);
+    /// There is nothing (more) to send: give the unused credit back to the receiving peer that drains.
+    fn drained(&mut self, link: Self::Link);
+
+    /// Turns the content of the delivery now being offered to [`Core::deliver`](crate::Core::deliver) into a handle to keep.
+    fn retain(&mut self) -> Self::Content;
+    /// Sends a delivery on an outgoing link which has credit and no other delivery in progress; one credit is used.
+    ///
+    /// `content: None` means the message now being offered. Returns whether all of it was taken; if not, the core
+    /// regards the link as busy until [`Core::transmitted`](crate::Core::transmitted), and the host goes on by itself.
+    fn transmit(
+        &mut self,
+        link: Self::Link,
+        key: OutKey,
+        content: Option<&Self::Content>,
+        how: &Transmit<'_>,
+    ) -> Transmitted;
+    /// Aborts a delivery that `transmit` began and that is not yet complete.
+    fn abort(&mut self, link: Self::Link, key: OutKey);
+    /// Passes a state and/or settlement to the peer that sent this delivery.
+    fn update_incoming(&mut self, link: Self::Link, delivery_id: u32, state: Option<DeliveryState>, settled: bool);
+    /// Passes a state and/or settlement of the sender on to the peer that receives.
+    fn update_outgoing(&mut self, link: Self::Link, key: OutKey, state: Option<DeliveryState>, settled: bool);
+    /// Hands a complete message to an in-process subscriber. `content: None` means the one now being offered.
+    ///
+    /// # Errors
+    /// A message that the subscriber cannot read: the delivery is rejected with this error instead of accepted.
+    fn to_subscriber(
+        &mut self,
+        subscriber: SubscriberId,
+        content: Option<&Self::Content>,
+        from: &SubscriberDelivery,
+    ) -> Result<(), ErrorCondition>;
+
+    /// Whether a line of this module and level would be written anywhere.
+    fn log_enabled(&self, module: Module, level: Level) -> bool;
+    /// Writes a log line.
+    fn log(&mut self, module: Module, level: Level, text: std::fmt::Arguments<'_>);
+}
+
+/// How a delivery goes out.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmit<'a> {
+    /// The settled flag to put on the wire.
+    pub settled: bool,
+    /// Delivery tag: the router-wide counter, to be sent as eight bytes, little-endian.
+    pub tag: u64,
+    /// Value of the router annotation `x-opt-qd.to`, when the connection lets router annotations out.
+    pub to_override: Option<&'a str>,
+    /// Value of the router annotation `x-opt-qd.phase` (0: leave it out).
+    pub phase: u8,
+    /// The outgoing link's connection keeps router annotations (stripAnnotations no or in).
+    pub annotate: bool,
+}
+
+/// How far a transmission got at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transmitted {
+    /// All of the message was taken.
+    Complete,
+    /// The host goes on by itself and calls [`Core::transmitted`](crate::Core::transmitted) at the end.
+    Partial,
+}
+
+/// Log modules the core writes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Module {
+    /// `ROUTER`
+    Router,
+    /// `ROUTER_CORE`
+    RouterCore,
+    /// `DEFAULT`
+    Default,
+}
+
+/// Log levels, low to high.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// `trace`
+    Trace,
+    /// `debug`
+    Debug,
+    /// `info`
+    Info,
+    /// `notice`
+    Notice,
+    /// `warning`
+    Warning,
+    /// `error`
+    Error,
+    /// `critical`
+    Critical,
+}
+
+/// What an in-process subscriber learns beside the content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubscriberDelivery {
+    /// The connection that the message came in on; `None` if it came from within the router.
+    pub conn: Option<ConnKey>,
+    /// That connection's identity as logs and management show it; 0 without a connection.
+    pub conn_id: u64,
+}
+
+/// An incoming delivery as offered to the core, once its message is complete or is to be streamed.
+#[derive(Debug)]
+pub struct Offer<'a> {
+    /// The endpoint's id, handed back in [`Host::update_incoming`].
+    pub delivery_id: u32,
+    /// Settled by the sender.
+    pub settled: bool,
+    /// All bytes are there. If not, [`Core::received`](crate::Core::received) or
+    /// [`Core::aborted`](crate::Core::aborted) follows.
+    pub complete: bool,
+    /// `to` of the message's properties; only looked at for anonymous links.
+    pub to: Option<&'a str>,
+    /// Router annotation `x-opt-qd.to`, where the incoming connection's stripAnnotations keeps it.
+    pub to_override: Option<&'a str>,
+    /// Router annotation `x-opt-qd.phase`, likewise.
+    pub phase: Option<u8>,
+    /// Router annotation `x-opt-qd.ingress`, likewise.
+    pub ingress: Option<&'a str>,
+    /// Message priority (header; 4 when absent, at most 9).
+    pub priority: u8,
+    /// The sender's delivery state, if its transfer carried one.
+    pub state: Option<DeliveryState>,
+}
+
+/// What became of an offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// The core will refer to it: keep the key until `update_incoming(settled)` or, when the message is incomplete,
+    /// until [`Core::received`](crate::Core::received) or [`Core::aborted`](crate::Core::aborted).
+    Tracked(InKey),
+    /// It is over: settled already, or rejected or released (told through the host), or dropped. If the message is
+    /// incomplete, discard the rest.
+    Done,
+}

@@ -1,0 +1,223 @@
+//! What the surroundings tell the core: settings, connections, attaches, address configuration.
+
+use amqp::Map;
+use amqp::terminus::{Source, TargetTerminus};
+
+/// Mode of the router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Alone.
+    #[default]
+    Standalone,
+    /// Member of the network of interior routers.
+    Interior,
+    /// Leaf, with an uplink to an interior router.
+    Edge,
+}
+
+/// Role of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Role {
+    /// Clients and brokers.
+    #[default]
+    Normal,
+    /// Brokers, for link routes and auto-links.
+    RouteContainer,
+    /// Between interior routers.
+    InterRouter,
+    /// Between an edge router and an interior router.
+    Edge,
+}
+
+impl Role {
+    /// The name used in configuration and management.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::RouteContainer => "route-container",
+            Self::InterRouter => "inter-router",
+            Self::Edge => "edge",
+        }
+    }
+}
+
+/// How messages for an address are distributed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Treatment {
+    /// A copy to everyone, also back to control links; internal.
+    Flood,
+    /// A copy to each consumer.
+    Multicast,
+    /// One copy to the nearest consumer, round robin among the equally near.
+    Closest,
+    /// One copy to the consumer with the fewest deliveries outstanding.
+    #[default]
+    Balanced,
+    /// Whole links are distributed; internal (link routes).
+    LinkBalanced,
+    /// Nobody may attach.
+    Unavailable,
+}
+
+impl Treatment {
+    /// The name used in configuration and management.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Flood => "flood",
+            Self::Multicast => "multicast",
+            Self::Closest => "closest",
+            Self::Balanced => "balanced",
+            Self::LinkBalanced => "linkBalanced",
+            Self::Unavailable => "unavailable",
+        }
+    }
+}
+
+/// What a connection strips of router annotations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum StripAnnotations {
+    /// Neither direction.
+    No,
+    /// From what comes in.
+    In,
+    /// From what goes out.
+    Out,
+    /// Both directions.
+    #[default]
+    Both,
+}
+
+/// Settings of the whole router.
+pub struct RouterSettings {
+    /// Router id.
+    pub router_id: String,
+    /// Mode.
+    pub mode: Mode,
+    /// Treatment of addresses that no `address` entity matches (`defaultDistribution`).
+    pub default_treatment: Treatment,
+    /// `-T`: stuck deliveries are looked for every 5 s at an age of 3 s instead of every 30 s at an age of 10 s.
+    pub test_hooks: bool,
+    /// Source of unpredictable numbers: names of temporary addresses, key of the address hash.
+    pub random: Box<dyn FnMut() -> u128 + Send>,
+}
+
+/// A connection whose opens were exchanged.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectionInfo {
+    /// Identity, from [`Core::next_connection_id`](crate::Core::next_connection_id).
+    pub id: u64,
+    /// Name of the connector or listener if it was given one by configuration (for `connection:` of auto-links and link routes).
+    pub configured_name: Option<String>,
+    /// Role of the listener or connector.
+    pub role: Role,
+    /// The peer connected to us.
+    pub incoming: bool,
+    /// Peer `ip:port` of an incoming connection, configured `host:port` of an outgoing one.
+    pub host: String,
+    /// Container id in the peer's open.
+    pub container: String,
+    /// Host name in the peer's open.
+    pub vhost: Option<String>,
+    /// SASL mechanism used; `None`: none.
+    pub sasl_mechanism: Option<String>,
+    /// The user was authenticated (a mechanism other than ANONYMOUS).
+    pub authenticated: bool,
+    /// Name of the authenticated user.
+    pub user: Option<String>,
+    /// The transport has TLS.
+    pub ssl: bool,
+    /// The transport is encrypted (TLS, or a SASL security layer).
+    pub encrypted: bool,
+    /// TLS version, e.g. `TLSv1.3`.
+    pub ssl_proto: Option<String>,
+    /// TLS cipher suite.
+    pub ssl_cipher: Option<String>,
+    /// Security strength factor, in bits.
+    pub ssl_ssf: u32,
+    /// Prefix of this tenant's addresses: vhost and `/` on a multi-tenant listener.
+    pub tenant: Option<String>,
+    /// Connection properties of the peer's open.
+    pub properties: Option<Map>,
+    /// Protocol trace switched on for this connection alone.
+    pub protocol_trace: bool,
+    /// Which router annotations are stripped.
+    pub strip_annotations: StripAnnotations,
+    /// `linkCapacity`: initial credit for senders, and bound of queued presettled deliveries (deliveries).
+    pub link_capacity: u32,
+}
+
+/// An attach by a peer.
+#[derive(Clone, Debug)]
+pub struct AttachInfo {
+    /// Link name.
+    pub name: String,
+    /// The peer is the sender: deliveries come in.
+    pub incoming: bool,
+    /// Source as the peer sent it.
+    pub source: Option<Source>,
+    /// Target as the peer sent it.
+    pub target: Option<TargetTerminus>,
+    /// The link's snd-settle-mode is `settled`: whatever we send on it goes out settled.
+    pub send_settled: bool,
+}
+
+/// An `address` entity to be created, as it came from a file or from management.
+#[derive(Clone, Debug, Default)]
+pub struct NewAddressConfig {
+    /// Name; unique when given.
+    pub name: Option<String>,
+    /// Exactly one of prefix and pattern.
+    pub prefix: Option<String>,
+    /// Exactly one of prefix and pattern.
+    pub pattern: Option<String>,
+    /// Distribution.
+    pub distribution: Treatment,
+    /// Waypoint: phases 0 and 1.
+    pub waypoint: bool,
+    /// Phase that messages of plain senders enter with.
+    pub ingress_phase: Option<i64>,
+    /// Phase that plain receivers get.
+    pub egress_phase: Option<i64>,
+    /// Priority of messages; absent or -1: their own.
+    pub priority: Option<i64>,
+    /// A fallback destination is kept for these addresses.
+    pub fallback: bool,
+}
+
+/// Why an `address` entity was refused. The texts are the old router's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddressConfigError {
+    /// Neither prefix nor pattern.
+    #[error("Either a 'prefix' or 'pattern' attribute must be provided")]
+    NeitherPrefixNorPattern,
+    /// Both prefix and pattern.
+    #[error("Cannot specify both a 'prefix' and a 'pattern' attribute")]
+    BothPrefixAndPattern,
+    /// Empty prefix.
+    #[error("Prefix must be a non-empty string type")]
+    EmptyPrefix,
+    /// Empty pattern.
+    #[error("Pattern must be a non-empty string type")]
+    EmptyPattern,
+    /// Only separators.
+    #[error("Prefix invalid - no tokens")]
+    PrefixWithoutTokens,
+    /// Only separators.
+    #[error("Pattern invalid - no tokens")]
+    PatternWithoutTokens,
+    /// Fallback with phases.
+    #[error("Fallback cannot be specified with waypoint or non-zero ingress and egress phases")]
+    FallbackWithPhases,
+    /// Phase out of range.
+    #[error("Phase values must be between 0 and 9")]
+    PhaseOutOfRange,
+    /// Priority out of range.
+    #[error("Priority value, if present, must be between 0 and QDR_MAX_PRIORITY")]
+    PriorityOutOfRange,
+    /// Name in use.
+    #[error("Name conflicts with an existing entity")]
+    NameInUse,
+    /// Pattern in use.
+    #[error("Already exists")]
+    AlreadyExists,
+}

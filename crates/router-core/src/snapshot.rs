@@ -1,0 +1,245 @@
+//! What management sees: plain data, in the old router's vocabulary.
+
+use amqp::Map;
+
+use crate::{ConnKey, LinkKey, Role, Treatment};
+
+/// A connection.
+#[derive(Clone, Debug)]
+pub struct ConnectionSnapshot<'c> {
+    /// Key.
+    pub key: ConnKey,
+    /// Identity.
+    pub id: u64,
+    /// Peer `ip:port` of an incoming connection, configured `host:port` of an outgoing one.
+    pub host: &'c str,
+    /// Role.
+    pub role: Role,
+    /// The peer connected to us.
+    pub incoming: bool,
+    /// Peer's container id.
+    pub container: &'c str,
+    /// SASL mechanism.
+    pub sasl: Option<&'c str>,
+    /// Authenticated by a mechanism other than ANONYMOUS.
+    pub authenticated: bool,
+    /// User name.
+    pub user: Option<&'c str>,
+    /// Encrypted.
+    pub encrypted: bool,
+    /// TLS.
+    pub ssl: bool,
+    /// TLS version.
+    pub ssl_proto: Option<&'c str>,
+    /// TLS cipher suite.
+    pub ssl_cipher: Option<&'c str>,
+    /// Security strength factor, in bits.
+    pub ssl_ssf: u32,
+    /// Peer's connection properties.
+    pub properties: Option<&'c Map>,
+    /// Tenant prefix.
+    pub tenant: Option<&'c str>,
+    /// Whole seconds since it was opened.
+    pub uptime_seconds: u64,
+    /// Whole seconds since the last delivery in or out; `None` before the first.
+    pub last_delivery_seconds: Option<u64>,
+    /// Protocol trace of this connection alone.
+    pub protocol_trace: bool,
+}
+
+/// Type of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkType {
+    /// Of a client, broker or auto-link.
+    Endpoint,
+    /// Between routers, control messages.
+    RouterControl,
+    /// Between routers, data.
+    InterRouter,
+    /// From an interior router down to an edge router.
+    EdgeDownlink,
+}
+
+impl LinkType {
+    /// The name used in management.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Endpoint => "endpoint",
+            Self::RouterControl => "router-control",
+            Self::InterRouter => "inter-router",
+            Self::EdgeDownlink => "edge-downlink",
+        }
+    }
+}
+
+/// A link.
+#[derive(Clone, Debug)]
+pub struct LinkSnapshot<'c> {
+    /// Key.
+    pub key: LinkKey,
+    /// Identity.
+    pub id: u64,
+    /// Link name.
+    pub name: &'c str,
+    /// Type.
+    pub link_type: LinkType,
+    /// Deliveries come in.
+    pub incoming: bool,
+    /// Key of the address it is bound to (`M0foo`); `None` for anonymous senders.
+    pub owning_addr: Option<&'c str>,
+    /// Capacity, in deliveries.
+    pub capacity: u32,
+    /// Identity of the other link of a link route.
+    pub peer: Option<u64>,
+    /// Deliveries queued for want of credit, or of room.
+    pub undelivered_count: u64,
+    /// Deliveries unsettled.
+    pub unsettled_count: u64,
+    /// All deliveries.
+    pub delivery_count: u64,
+    /// Identity of its connection.
+    pub connection_id: u64,
+    /// Presettled deliveries.
+    pub presettled_count: u64,
+    /// Presettled deliveries dropped.
+    pub dropped_presettled_count: u64,
+    /// Deliveries accepted.
+    pub accepted_count: u64,
+    /// Deliveries rejected.
+    pub rejected_count: u64,
+    /// Deliveries released.
+    pub released_count: u64,
+    /// Deliveries modified.
+    pub modified_count: u64,
+    /// Settled more than 1 s (and at most 10 s) after arrival.
+    pub deliveries_delayed_1sec: u64,
+    /// Settled more than 10 s after arrival.
+    pub deliveries_delayed_10sec: u64,
+    /// Seen stuck.
+    pub deliveries_stuck: u64,
+    /// Deliveries by mask bit of the router where they came in; only for egress links.
+    pub ingress_histogram: Option<&'c [u64]>,
+    /// Priority.
+    pub priority: u8,
+    /// Deliveries settled per second, over the last five seconds.
+    pub settle_rate: u64,
+    /// Unused credit.
+    pub credit_available: u32,
+    /// Whole seconds without credit; 0 while there is some.
+    pub zero_credit_seconds: u64,
+}
+
+/// An address.
+#[derive(Clone, Debug)]
+pub struct AddressSnapshot<'c> {
+    /// Key: class letter, for mobile addresses the phase, text.
+    pub key: &'c str,
+    /// Distribution.
+    pub distribution: Treatment,
+    /// In-process subscribers.
+    pub in_process: u64,
+    /// Local outgoing links.
+    pub subscriber_count: u64,
+    /// Remote routers with a consumer.
+    pub remote_count: u64,
+    /// Connections of route containers (link routes).
+    pub container_count: u64,
+    /// Ids of the routers counted in `remote_count`.
+    pub remote_host_routers: Vec<&'c str>,
+    /// Deliveries in, from links that are not a router's.
+    pub deliveries_ingress: u64,
+    /// Deliveries out, to local consumers.
+    pub deliveries_egress: u64,
+    /// Deliveries to other routers.
+    pub deliveries_transit: u64,
+    /// Deliveries to in-process subscribers.
+    pub deliveries_to_container: u64,
+    /// Deliveries from within the router.
+    pub deliveries_from_container: u64,
+    /// Deliveries out over connections of role route-container.
+    pub deliveries_egress_route_container: u64,
+    /// Deliveries in over connections of role route-container.
+    pub deliveries_ingress_route_container: u64,
+    /// Outstanding deliveries by mask bit of the next hop; only for balanced addresses in a network.
+    pub transit_outstanding: Option<&'c [u64]>,
+    /// Deliveries tracked by link (reserved, 0).
+    pub tracked_deliveries: u64,
+    /// Priority, if configured.
+    pub priority: Option<u8>,
+    /// Deliveries that took the fallback.
+    pub deliveries_redirected_to_fallback: u64,
+}
+
+/// An `address` entity.
+#[derive(Clone, Debug)]
+pub struct AddressConfigSnapshot<'c> {
+    /// Name.
+    pub name: Option<&'c str>,
+    /// Identity.
+    pub id: u64,
+    /// Prefix, if it was given as one.
+    pub prefix: Option<&'c str>,
+    /// Pattern, if it was given as one.
+    pub pattern: Option<&'c str>,
+    /// Distribution.
+    pub distribution: Treatment,
+    /// Waypoint.
+    pub waypoint: bool,
+    /// Ingress phase.
+    pub ingress_phase: u8,
+    /// Egress phase.
+    pub egress_phase: u8,
+    /// Priority, if given.
+    pub priority: Option<u8>,
+    /// Fallback.
+    pub fallback: bool,
+}
+
+/// Counters and gauges of the whole router.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RouterStatistics {
+    /// Addresses.
+    pub addr_count: u64,
+    /// Links.
+    pub link_count: u64,
+    /// Other routers known.
+    pub node_count: u64,
+    /// Link routes.
+    pub link_route_count: u64,
+    /// Auto-links.
+    pub auto_link_count: u64,
+    /// Connections.
+    pub connection_count: u64,
+    /// Presettled deliveries.
+    pub presettled_deliveries: u64,
+    /// Presettled deliveries dropped.
+    pub dropped_presettled_deliveries: u64,
+    /// Deliveries accepted.
+    pub accepted_deliveries: u64,
+    /// Deliveries rejected.
+    pub rejected_deliveries: u64,
+    /// Deliveries released.
+    pub released_deliveries: u64,
+    /// Deliveries modified.
+    pub modified_deliveries: u64,
+    /// Settled more than 1 s (and at most 10 s) after arrival.
+    pub deliveries_delayed_1sec: u64,
+    /// Settled more than 10 s after arrival.
+    pub deliveries_delayed_10sec: u64,
+    /// Seen stuck.
+    pub deliveries_stuck: u64,
+    /// In, from links that are not a router's.
+    pub deliveries_ingress: u64,
+    /// Out, to local consumers.
+    pub deliveries_egress: u64,
+    /// To other routers.
+    pub deliveries_transit: u64,
+    /// In over connections of role route-container.
+    pub deliveries_ingress_route_container: u64,
+    /// Out over connections of role route-container.
+    pub deliveries_egress_route_container: u64,
+    /// To a fallback destination.
+    pub deliveries_redirected_to_fallback: u64,
+    /// Outgoing links now without credit for more than 10 s.
+    pub links_blocked: u64,
+}
