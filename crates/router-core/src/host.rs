@@ -3,7 +3,7 @@
 use amqp::terminus::{Source, TargetTerminus};
 use amqp::{DeliveryState, ErrorCondition};
 
-use crate::{ConnKey, OutKey, SubscriberId};
+use crate::{ConnKey, InKey, OutKey, SubscriberId};
 
 /// What the core asks of its surroundings.
 ///
