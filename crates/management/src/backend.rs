@@ -1,0 +1,64 @@
+//! The agreement between the agent and whoever owns the entities.
+
+use crate::attributes::Attributes;
+use crate::failure::Failure;
+use crate::schema::EntityType;
+use amqp::Value;
+
+/// Where a request came from.
+#[derive(Clone, Debug, Default)]
+pub struct RequestContext {
+    /// The connection whose peer sent the request; `None` for one from inside the router.
+    pub connection_id: Option<u64>,
+}
+
+/// What the entities do: implemented by the server.
+pub trait Backend {
+    /// All instances of a concrete type, each with `name`, `identity`, `type` and its columns in the old router's order.
+    fn list(&mut self, entity_type: &'static EntityType) -> Vec<Attributes>;
+
+    /// Creates an instance and returns all its attributes. The given ones are already validated, coerced and defaulted
+    /// against the schema. A refused creation leaves no trace.
+    ///
+    /// # Errors
+    /// Whatever the schema cannot know: a name in use, values that do not go together, a resource that is not there.
+    fn create(
+        &mut self,
+        entity_type: &'static EntityType,
+        attributes: Attributes,
+        context: &RequestContext,
+    ) -> Result<Attributes, Failure>;
+
+    /// Updates the instance with this identity and returns all its attributes; `changes` are validated.
+    ///
+    /// # Errors
+    /// As for [`Backend::create`].
+    fn update(
+        &mut self,
+        entity_type: &'static EntityType,
+        identity: &str,
+        changes: Attributes,
+        context: &RequestContext,
+    ) -> Result<Attributes, Failure>;
+
+    /// Deletes the instance with this identity.
+    ///
+    /// # Errors
+    /// If it cannot be deleted, or not by this requester.
+    fn delete(
+        &mut self,
+        entity_type: &'static EntityType,
+        identity: &str,
+        context: &RequestContext,
+    ) -> Result<(), Failure>;
+
+    /// The newest `limit` log entries, oldest first, each a list of module, level, text, file, line and seconds since
+    /// the Unix epoch.
+    fn log_entries(&self, limit: Option<usize>) -> Vec<Value>;
+
+    /// Addresses of the management nodes of all routers in the network (GET-MGMT-NODES).
+    fn management_nodes(&self) -> Vec<String>;
+
+    /// Writes a line to log module AGENT at a level given by its name.
+    fn log(&mut self, level: &str, text: &str);
+}

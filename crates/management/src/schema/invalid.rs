@@ -1,0 +1,89 @@
+//! What is wrong with the attributes given for an entity.
+
+use crate::failure::{Failure, status};
+
+/// The kind of mistake, by the names that the old router prints before its error texts and scripts look for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// The schema does not allow it.
+    Validation,
+    /// The value of an attribute is not acceptable.
+    Value,
+    /// A value is of the wrong type.
+    Type,
+    /// An attribute contains what it must not contain.
+    Attribute,
+    /// Text that should be JSON is not.
+    Json,
+    /// The router refuses the setting when it applies it.
+    Configuration,
+    /// A policy definition is wrong.
+    Policy,
+    /// The entity's own rules, beyond the schema, do not allow it.
+    General,
+}
+
+impl Class {
+    /// The name to print: `ValidationError`, ...
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Validation => "ValidationError",
+            Class::Value => "ValueError",
+            Class::Type => "TypeError",
+            Class::Attribute => "AttributeError",
+            Class::Json => "JSONDecodeError",
+            Class::Configuration => "CError",
+            Class::Policy => "PolicyError",
+            Class::General => "Exception",
+        }
+    }
+}
+
+/// One mistake in the attributes of an entity.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct Invalid {
+    /// The attribute at fault; `None` if it is the entity as a whole.
+    pub attribute: Option<String>,
+    /// What kind of mistake.
+    pub class: Class,
+    /// The mistake, in the words of the old router where it has any.
+    pub text: String,
+    /// What to write instead.
+    pub hint: Option<String>,
+}
+
+impl Invalid {
+    /// A mistake in one attribute.
+    pub fn attribute(attribute: impl Into<String>, class: Class, text: impl Into<String>) -> Self {
+        Invalid { attribute: Some(attribute.into()), class, text: text.into(), hint: None }
+    }
+
+    /// A mistake in the entity as a whole.
+    pub fn entity(class: Class, text: impl Into<String>) -> Self {
+        Invalid { attribute: None, class, text: text.into(), hint: None }
+    }
+
+    /// Adds what to write instead.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The text with the name of its class before it.
+    pub fn classified(&self) -> String {
+        format!("{}: {}", self.class.name(), self.text)
+    }
+}
+
+impl From<Invalid> for Failure {
+    /// How a management reply reports it: mistakes against the schema and an entity's rules are bad requests without a
+    /// class name; what the old router raised as an internal exception stays status 500 with its name.
+    fn from(invalid: Invalid) -> Self {
+        match invalid.class {
+            Class::Validation | Class::General => Failure::new(status::BAD_REQUEST, invalid.text),
+            _ => Failure::internal(invalid.classified()),
+        }
+    }
+}
