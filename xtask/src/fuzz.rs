@@ -1,0 +1,86 @@
+//! Fuzzing with libFuzzer on the stable toolchain: coverage instrumentation is a code-generation option, and only the
+//! sanitizers would need more. (The product forbids unsafe code, so the sanitizers have little to find; memory is
+//! measured by the targets themselves.)
+
+use crate::shell;
+use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
+
+/// LLVM's coverage instrumentation as libFuzzer reads it.
+const INSTRUMENTED: &[&str] = &[
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Ccodegen-units=1",
+];
+
+/// Seconds; an input that takes longer is taken for an endless loop.
+const HANG: u32 = 10;
+/// MiB for the whole process: far above what any input may need, far below what a machine has.
+const MEMORY: u32 = 1024;
+/// Bytes; longer inputs find little more and slow the search down.
+const LENGTH: u32 = 8192;
+
+pub(crate) fn run(target: Option<&str>, seconds: u32, merge: bool) -> Result<()> {
+    let all = targets()?;
+    let chosen: Vec<&str> =
+        all.iter().map(String::as_str).filter(|name| target.is_none_or(|only| only == *name)).collect();
+    if chosen.is_empty() {
+        bail!("no such target; there are {}", all.join(", "));
+    }
+    let programs = build()?;
+    for name in chosen {
+        let committed = shell::root().join("fuzz/corpus").join(name);
+        let found = shell::target_folder().join("fuzz/corpus").join(name);
+        let artifacts = shell::root().join("fuzz/artifacts").join(name);
+        for folder in [&committed, &found, &artifacts] {
+            std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        }
+        let fuzzer = || {
+            let mut fuzzer = shell::command(programs.join(name));
+            fuzzer.arg(format!("-artifact_prefix={}/", artifacts.display()));
+            fuzzer.args([
+                format!("-timeout={HANG}"),
+                format!("-rss_limit_mb={MEMORY}"),
+                format!("-max_len={LENGTH}"),
+                "-verbosity=0".to_owned(),
+                "-print_final_stats=1".to_owned(),
+            ]);
+            fuzzer
+        };
+        shell::run(fuzzer().arg(format!("-max_total_time={seconds}")).arg(&found).arg(&committed))?;
+        if merge {
+            shell::run(fuzzer().arg("-merge=1").arg(&committed).arg(&found))?;
+        }
+    }
+    Ok(())
+}
+
+/// The names of the targets: one file each.
+fn targets() -> Result<Vec<String>> {
+    let folder = shell::root().join("fuzz/src/bin");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
+        let path = entry?.path();
+        if let (Some(name), Some("rs")) = (path.file_stem(), path.extension().and_then(|it| it.to_str())) {
+            names.push(name.to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Builds all targets, instrumented; says where they are.
+fn build() -> Result<PathBuf> {
+    let version = shell::output(shell::command("rustc").arg("-vV"))?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc does not say its host")?;
+    let built = shell::target_folder().join("fuzz");
+    let mut cargo = shell::cargo();
+    cargo.current_dir(shell::root().join("fuzz")).env("RUSTFLAGS", INSTRUMENTED.join(" "));
+    // Naming the target keeps the instrumentation out of build scripts and procedural macros.
+    cargo.args(["build", "--release", "--locked", "--bins", "--target", host, "--target-dir"]).arg(&built);
+    shell::run(&mut cargo)?;
+    Ok(built.join(host).join("release"))
+}

@@ -1,0 +1,26 @@
+//! Every test there is.
+
+use crate::interop::{self, Suite};
+use crate::steps::Steps;
+use crate::{callgrind, fuzz, shell};
+use anyhow::{Context, Result};
+
+/// How long each fuzz target runs here.
+const FUZZ_SECONDS: u32 = 20;
+
+pub(crate) fn run() -> Result<()> {
+    let mut steps = Steps::default();
+    steps.step("unit and property tests", || shell::run(shell::cargo().args(["test", "--workspace", "--locked"])));
+    let mut programs = None;
+    steps.step("release build", || {
+        programs = Some(interop::build()?);
+        Ok(())
+    });
+    let with = |suite: Suite| suite.run(programs.as_deref().context("there are no programs to drive")?, &[]);
+    steps.step("interop: python-qpid-proton", || with(Suite::Python));
+    steps.step("interop: rhea", || with(Suite::Rhea));
+    steps.step("interop: fe2o3-amqp", || with(Suite::Fe2o3));
+    steps.step("fuzzing", || fuzz::run(None, FUZZ_SECONDS, false));
+    steps.step("instructions per message", || callgrind::run(false));
+    steps.finish()
+}
