@@ -1,1 +1,10 @@
-//! (being written)
+//! Who may speak? SASL mechanisms.
+//!
+//! This crate deliberately knows nothing of connections: it fills the slots that `amqp-endpoint` has for mechanisms.
+#![forbid(unsafe_code)]
+
+mod client;
+mod server;
+
+pub use client::ClientMechanisms;
+pub use server::{Credentials, ServerMechanisms, UserChecker, Verdict};
