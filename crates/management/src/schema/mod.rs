@@ -3,8 +3,76 @@
 //! The tables are constants, one file per group of entities. Names, types, defaults and order are the old router's;
 //! the descriptions are our own.
 
+mod addressing;
+mod base;
+mod build;
+mod connector;
 mod entity_type;
 mod invalid;
+mod listener;
+mod log;
+mod policy;
+mod router;
+mod runtime;
+mod security;
 
+pub use addressing::{ADDRESS, AUTO_LINK, BINDING, CONNECTION_LINK_ROUTE, EXCHANGE, LINK_ROUTE};
+pub use base::{CONFIGURATION_ENTITY, DUMMY, ENTITY, MANAGEMENT, OPERATIONAL_ENTITY, ORG_AMQP_MANAGEMENT};
+pub use connector::CONNECTOR;
 pub use entity_type::{Attribute, AttributeType, DefaultValue, EntityType, PREFIX};
 pub use invalid::{Class, Invalid};
+pub use listener::LISTENER;
+pub use log::{LOG, LOG_MODULES, LOG_STATS};
+pub use policy::{POLICY, VHOST, VHOST_STATS, VHOST_USER_GROUP_SETTINGS};
+pub use router::ROUTER;
+pub use runtime::{ALLOCATOR, CONNECTION, CONSOLE, LINK, NODE, ROUTER_ADDRESS};
+pub use security::{AUTH_SERVICE_PLUGIN, SSL_PROFILE};
+
+/// All entity types, in the order in which they are reported.
+static ENTITY_TYPES: [&EntityType; 29] = [
+    &ENTITY,
+    &ORG_AMQP_MANAGEMENT,
+    &MANAGEMENT,
+    &CONFIGURATION_ENTITY,
+    &OPERATIONAL_ENTITY,
+    &ROUTER,
+    &SSL_PROFILE,
+    &AUTH_SERVICE_PLUGIN,
+    &LISTENER,
+    &CONNECTOR,
+    &LOG,
+    &LOG_STATS,
+    &ADDRESS,
+    &LINK_ROUTE,
+    &AUTO_LINK,
+    &EXCHANGE,
+    &BINDING,
+    &LINK,
+    &ROUTER_ADDRESS,
+    &NODE,
+    &CONNECTION,
+    &ALLOCATOR,
+    &CONSOLE,
+    &POLICY,
+    &VHOST,
+    &VHOST_USER_GROUP_SETTINGS,
+    &VHOST_STATS,
+    &DUMMY,
+    &CONNECTION_LINK_ROUTE,
+];
+
+/// All entity types, in the order in which they are reported.
+pub fn entity_types() -> &'static [&'static EntityType] {
+    &ENTITY_TYPES
+}
+
+/// The entity type of this name, short or fully qualified.
+pub fn entity_type(name: &str) -> Option<&'static EntityType> {
+    let short = name.strip_prefix(PREFIX).unwrap_or(name);
+    ENTITY_TYPES.iter().find(|ty| ty.short == short).copied()
+}
+
+/// The entity type that a section of the configuration file is about.
+pub fn entity_type_of_section(section: &str) -> Option<&'static EntityType> {
+    ENTITY_TYPES.iter().find(|ty| ty.section == section).copied()
+}

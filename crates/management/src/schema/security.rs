@@ -1,0 +1,55 @@
+//! TLS profiles and remote authentication.
+
+use super::base::CONFIGURATION_ENTITY;
+use super::build::{full, path, text};
+use super::entity_type::EntityType;
+
+/// Material and rules for TLS.
+pub static SSL_PROFILE: EntityType = EntityType::new(
+    "sslProfile",
+    full!("sslProfile"),
+    &CONFIGURATION_ENTITY,
+    "Certificates, keys and rules for TLS, which listeners and connectors refer to by name.",
+)
+.operations(&["CREATE", "DELETE"])
+.attributes(&[
+    text("ciphers", "The cipher suites that may be used, in OpenSSL's notation.").create(),
+    text("protocols", "The TLS versions that may be used, such as `TLSv1.2 TLSv1.3`; all if not given.").create(),
+    path("caCertFile", "PEM file of the authorities that are trusted.").create().formerly("certDb"),
+    path("certFile", "PEM file of the own certificate and its chain.").create(),
+    path("privateKeyFile", "PEM file of the own private key.").create().formerly("keyFile"),
+    path("passwordFile", "File with the password of the private key; write `password: file:...` instead.")
+        .create()
+        .deprecated(),
+    text(
+        "password",
+        "Password of the private key: `env:NAME` for an environment variable, `file:PATH` for the first line of a file, \
+         `pass:TEXT` or `literal:TEXT` for the text itself.",
+    )
+    .create(),
+    text(
+        "uidFormat",
+        "Which parts of a peer's certificate make up its user id: c country, s state, l locality, o organisation, \
+         u unit, n common name, and the fingerprints 1 (SHA-1), 2 (SHA-256), 5 (SHA-512), in the order written.",
+    )
+    .create(),
+    text("uidNameMappingFile", "JSON file that maps user ids to the names to be used instead.")
+        .create()
+        .formerly("displayNameFile"),
+]);
+
+/// A service that authenticates clients.
+pub static AUTH_SERVICE_PLUGIN: EntityType = EntityType::new(
+    "authServicePlugin",
+    full!("authServicePlugin"),
+    &CONFIGURATION_ENTITY,
+    "A service that authenticates clients for the router, and may say what addresses they can use.",
+)
+.operations(&["CREATE", "DELETE"])
+.attributes(&[
+    text("authService", "Host and port of the service, `host:port`; use host and port instead.").create().deprecated(),
+    text("host", "Host of the service.").default_text("").create(),
+    text("port", "Port number or service name of the service.").default_text("amqp").create(),
+    text("realm", "The realm that is given to the service as SASL host name.").create().formerly("saslInitHostname"),
+    text("sslProfile", "The TLS profile for connections to the service.").create().formerly("authSslProfile"),
+]);
