@@ -10,6 +10,7 @@
 
 pub mod codec;
 pub mod condition;
+pub mod descriptor;
 pub mod frame;
 pub mod message;
 pub mod performative;
