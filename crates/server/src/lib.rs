@@ -8,17 +8,136 @@
 //! block (name look-ups) happens on short-lived threads of its own.
 #![deny(unsafe_code)]
 
+mod boot;
+mod content;
+mod control;
+mod entities;
 mod options;
+mod process;
+mod shard;
 
 pub use options::{ConfigSource, DaemonOptions, ExitStatus, Options};
+
+use control::plane::{End, Plane};
+use process::daemon::{Fork, StatusPipe};
+use process::signals::{Signals, StopSignal};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The version of Apache Qpid Dispatch Router whose behaviour, names and texts this router keeps. It is what the open
+/// and management say, because scripts and peers compare it.
+pub const DISPATCH_VERSION: &str = "1.19.0";
 
 /// Runs a router until a signal stops it.
 ///
 /// In daemon mode the calling process returns [`ExitStatus::Clean`] as soon as the daemon serves. Failures to start are
-/// reported on the standard error output and in the log; the caller only has to exit.
+/// reported on the standard error output and in the log; the caller only has to exit. After SIGINT this does not return:
+/// the process dies by the signal.
 ///
 /// Must be called while the process has a single thread.
-pub fn run(options: Options) -> ExitStatus {
-    let _ = options;
+pub fn run(mut options: Options) -> ExitStatus {
+    let Some(daemon) = options.daemon.take() else { return run_here(&options, None) };
+    // Paths are relative to where the program was called, not to where the daemon lives.
+    if let ConfigSource::File(path) = &mut options.config {
+        make_absolute(path);
+    }
+    let pid_file = daemon.pid_file.map(|mut path| {
+        make_absolute(&mut path);
+        path
+    });
+    match process::daemon::fork() {
+        Ok(Fork::Caller(status)) => status,
+        Ok(Fork::Daemon(pipe)) => match process::daemon::settle(&DaemonOptions { pid_file, ..daemon }) {
+            Ok(()) => run_here(&options, Some(pipe)),
+            Err(reason) => report(&options.program, &reason, Some(pipe)),
+        },
+        Err(error) => report(&options.program, &format!("System: cannot become a daemon: {error}"), None),
+    }
+}
+
+fn make_absolute(path: &mut std::path::PathBuf) {
+    // Fails only for an empty path, which cannot be opened in any case.
+    if let Ok(absolute) = std::path::absolute(&*path) {
+        *path = absolute;
+    }
+}
+
+/// Runs the router in this process.
+fn run_here(options: &Options, pipe: Option<StatusPipe>) -> ExitStatus {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(64)
+        .thread_name("lookup")
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            return report(&options.program, &format!("System: cannot start the control plane: {error}"), pipe);
+        }
+    };
+    let status = runtime.block_on(start_and_serve(options, pipe));
+    // Look-ups that still wait for a name server must not hold up the end.
+    runtime.shutdown_background();
+    status
+}
+
+async fn start_and_serve(options: &Options, pipe: Option<StatusPipe>) -> ExitStatus {
+    let started = Signals::new()
+        .map_err(|error| boot::StartFailure::System("catch signals", error))
+        .and_then(|signals| Ok((signals, boot::start(options)?)));
+    let (mut signals, mut plane) = match started {
+        Ok(started) => started,
+        Err(failure) => {
+            for detail in failure.details() {
+                logging::log!(ERROR, Error, "{detail}");
+            }
+            return report(&options.program, &failure.to_string(), pipe);
+        }
+    };
+    let mut pipe = pipe;
+    let serving = || {
+        if let Some(pipe) = pipe.take() {
+            pipe.serving();
+        }
+    };
+    let end = plane.serve(&mut signals, serving).await;
+    stop(&plane);
+    match end {
+        End::Signal(StopSignal::Terminate) => ExitStatus::Clean,
+        End::Signal(StopSignal::Interrupt) => {
+            process::signals::die_interrupted();
+            ExitStatus::Failed
+        }
+        End::ListenerFailed(failed) => {
+            if let Some(pipe) = pipe {
+                pipe.failed(&format!("{}: required listener failed {}\n", options.program, failed.host_port));
+            }
+            ExitStatus::Failed
+        }
+        End::ShardsGone => ExitStatus::Failed,
+    }
+}
+
+/// Ends the data plane.
+fn stop(plane: &Plane) {
+    plane.shards.shutdown();
+    if let Some(path) = &plane.entities.router.config().debug_dump_file {
+        // The old router lists here what it forgot to free. There is nothing to list.
+        if let Err(error) = std::fs::write(Path::new(path), "") {
+            logging::log!(MAIN, Warning, "Cannot write debugDumpFile '{path}': {error}");
+        }
+    }
+    logging::log!(SERVER, Notice, "Shut Down");
+}
+
+/// Tells whoever waits why there is no router.
+fn report(program: &str, reason: &str, pipe: Option<StatusPipe>) -> ExitStatus {
+    logging::log!(MAIN, Critical, "Router start-up failed: {reason}");
+    let line = format!("{program}: {reason}\n");
+    match pipe {
+        Some(pipe) => pipe.failed(&line),
+        // If there is no standard error output, the log has it.
+        None => drop(io::stderr().write_all(line.as_bytes())),
+    }
     ExitStatus::Failed
 }

@@ -1,0 +1,48 @@
+//! Why a router did not start.
+
+use std::fmt;
+use std::io;
+
+/// What kept the router from starting. Displays as the old router's start-up message: kind, colon, text.
+#[derive(Debug)]
+pub(crate) enum StartFailure {
+    /// The configuration is wrong.
+    Config(config::Errors),
+    /// A setting is well formed and cannot be put to work.
+    Setting(String),
+    /// The configuration asks for what this version does not do yet.
+    Unsupported(Vec<config::Unsupported>),
+    /// The system refused something: what the router wanted to do, and why it cannot.
+    System(&'static str, io::Error),
+}
+
+impl fmt::Display for StartFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartFailure::Config(errors) => f.write_str(&errors.start_up_message()),
+            StartFailure::Setting(text) => write!(f, "Python: CError: Configuration: {text}"),
+            StartFailure::Unsupported(all) => {
+                f.write_str("Configuration: this version cannot run all of this configuration")?;
+                for unsupported in all {
+                    f.write_str("\n    ")?;
+                    if let Some(place) = &unsupported.place {
+                        write!(f, "{place}: ")?;
+                    }
+                    f.write_str(&unsupported.sentence)?;
+                }
+                Ok(())
+            }
+            StartFailure::System(what, error) => write!(f, "System: cannot {what}: {error}"),
+        }
+    }
+}
+
+impl StartFailure {
+    /// What goes to log module ERROR beside the message.
+    pub(crate) fn details(&self) -> Vec<String> {
+        match self {
+            StartFailure::Config(errors) => errors.classified_lines(),
+            _ => Vec::new(),
+        }
+    }
+}

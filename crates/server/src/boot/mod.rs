@@ -1,0 +1,176 @@
+//! From a configuration to a running router.
+
+mod failure;
+mod identity;
+
+pub(crate) use failure::StartFailure;
+
+use crate::control::connectors::Connectors;
+use crate::control::listeners::Listeners;
+use crate::control::lookup::Lookups;
+use crate::control::plane::Plane;
+use crate::entities::{DataEntities, Entities, LogEntities, RouterEntity, add_address_config};
+use crate::process::memory;
+use crate::shard::{ShardEvent, Shards};
+use crate::{ConfigSource, DISPATCH_VERSION, Options};
+use config::{Config, Distribution, Entity, Mode, PolicyConfig, RouterConfig, Settings};
+use management::{Agent, Attributes, schema};
+use router_core::{RouterSettings, Treatment};
+use tokio::sync::mpsc;
+
+/// Where management listens: for clients at this router, for clients anywhere, and for the router itself.
+const MANAGEMENT_ADDRESSES: [&str; 3] = ["L$_management_internal", "M0$management", "L$management"];
+
+/// Loads the configuration and puts it to work, in the order that the old router has: logs first, listeners last.
+///
+/// Listeners and connectors are on their way when this returns. Must be called on the control plane's runtime.
+///
+/// # Errors
+/// Whatever keeps the router from starting.
+pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
+    let config = load(&options.config)?;
+    let (router, router_config) = router_of(&config)?;
+    let logs = start_logs(&config, &router_config)?;
+    refuse_unsupported(&config)?;
+
+    let (events, receiver) = mpsc::unbounded_channel();
+    let shards = start_shards(options, &router_config, events)?;
+    let (lookups, looked_up) = Lookups::new();
+    let entities = Entities {
+        router: RouterEntity::new(router, router_config, shards.now()),
+        policy: Attributes::new(),
+        logs,
+        listeners: Listeners::new(shards.clone(), lookups.clone()),
+        connectors: Connectors::new(shards.clone(), lookups),
+        data: DataEntities::default(),
+        shards: shards.clone(),
+    };
+    let mut plane = Plane { shards, agent: Agent::new(), entities, events: receiver, lookups: looked_up };
+    activate_management(&plane);
+    let workers = plane.entities.router.config().worker_threads;
+    for entity in config.entities {
+        apply(&mut plane.entities, entity)?;
+    }
+    logging::log!(SERVER, Notice, "Operational, {workers} Threads Running (process ID {})", std::process::id());
+    if let Some(memory) = memory::describe() {
+        logging::log!(SERVER, Notice, "{memory}");
+    }
+    Ok(plane)
+}
+
+fn load(source: &ConfigSource) -> Result<Config, StartFailure> {
+    match source {
+        ConfigSource::File(path) => Config::load(path).map_err(StartFailure::Config),
+        ConfigSource::BuiltIn => Ok(Config::built_in()),
+    }
+}
+
+/// The `router` section, with an id.
+fn router_of(config: &Config) -> Result<(Attributes, RouterConfig), StartFailure> {
+    let section = config.entities.iter().find_map(|entity| match &entity.settings {
+        Settings::Router(settings) => Some((entity.attributes.clone(), settings.clone())),
+        _ => None,
+    });
+    let (attributes, settings) = section.ok_or_else(|| StartFailure::Setting("there is no router".to_owned()))?;
+    identity::complete(attributes, settings).map_err(|error| StartFailure::System("read random numbers", error))
+}
+
+/// Applies the `log` sections, and then says what the configuration gives rise to say.
+fn start_logs(config: &Config, router: &RouterConfig) -> Result<LogEntities, StartFailure> {
+    logging::set_timestamp_style(logging::TimestampStyle {
+        format: router.timestamp_format.clone(),
+        utc: router.timestamps_in_utc,
+    });
+    let log_type = schema::entity_type("log").ok_or_else(|| StartFailure::Setting("there is no log".to_owned()))?;
+    let mut logs = LogEntities::new(log_type);
+    for entity in config.entities.iter().filter(|entity| entity.entity_type == log_type) {
+        logs.configure(&entity.attributes).map_err(StartFailure::Setting)?;
+    }
+    for warning in &config.warnings {
+        logging::log!(AGENT, Warning, "{}", warning.text);
+    }
+    Ok(logs)
+}
+
+fn refuse_unsupported(config: &Config) -> Result<(), StartFailure> {
+    let unsupported = config.unsupported();
+    if unsupported.is_empty() { Ok(()) } else { Err(StartFailure::Unsupported(unsupported)) }
+}
+
+fn start_shards(
+    options: &Options,
+    router: &RouterConfig,
+    events: mpsc::UnboundedSender<ShardEvent>,
+) -> Result<Shards, StartFailure> {
+    let id = router.id.clone().unwrap_or_default();
+    logging::log!(SERVER, Info, "Container Name: {id}");
+    match router.mode {
+        Mode::Standalone => logging::log!(ROUTER, Info, "Router started in Standalone mode"),
+        Mode::Interior => logging::log!(ROUTER, Info, "Router started in Interior mode, area=0 id={id}"),
+        Mode::Edge => logging::log!(ROUTER, Info, "Router started in Edge mode"),
+    }
+    logging::log!(ROUTER, Info, "Version: {DISPATCH_VERSION}");
+    let settings = RouterSettings {
+        router_id: id.clone(),
+        mode: match router.mode {
+            Mode::Standalone => router_core::Mode::Standalone,
+            Mode::Interior => router_core::Mode::Interior,
+            Mode::Edge => router_core::Mode::Edge,
+        },
+        default_treatment: match router.default_distribution {
+            Distribution::Multicast => Treatment::Multicast,
+            Distribution::Closest => Treatment::Closest,
+            Distribution::Balanced => Treatment::Balanced,
+            Distribution::Unavailable => Treatment::Unavailable,
+        },
+        test_hooks: options.test_hooks,
+        random: Box::new(identity::random),
+    };
+    Shards::start(settings, id, router.worker_threads, events)
+        .map_err(|error| StartFailure::System("start the first worker thread", error))
+}
+
+fn activate_management(plane: &Plane) {
+    logging::log!(AGENT, Info, "Activating management agent on $_management_internal");
+    plane.shards.with_core(|core, host, now| {
+        for address in MANAGEMENT_ADDRESSES {
+            core.subscribe(now, host, address);
+        }
+    });
+}
+
+/// Puts one entity of the configuration to work.
+fn apply(
+    entities: &mut Entities,
+    Entity { entity_type, attributes, settings, .. }: Entity,
+) -> Result<(), StartFailure> {
+    match settings {
+        Settings::Log(_) | Settings::Router(_) => Ok(()), // before the shards were started
+        Settings::Policy(policy) => {
+            announce_policy(&policy);
+            entities.policy = attributes;
+            Ok(())
+        }
+        Settings::Address(_) => add_address_config(&entities.shards, &attributes).map(drop).map_err(|e| e.to_string()),
+        Settings::Listener(listener) => {
+            entities.listeners.add(attributes, listener, true);
+            Ok(())
+        }
+        Settings::Connector(connector) => entities.connectors.add(attributes, connector),
+        _ => entities.data.create(entity_type, attributes).map(drop).map_err(|failure| failure.description),
+    }
+    .map_err(StartFailure::Setting)
+}
+
+fn announce_policy(policy: &PolicyConfig) {
+    logging::log!(
+        POLICY,
+        Info,
+        "Policy configured maxConnections: {}, policyDir: '{}',access rules enabled: '{}', use hostname patterns: '{}'",
+        policy.max_connections,
+        policy.policy_dir.as_deref().unwrap_or_default(),
+        policy.enable_vhost_policy,
+        policy.enable_vhost_name_patterns,
+    );
+    logging::log!(POLICY, Info, "Policy fallback defaultVhost is defined: '{}'", policy.default_vhost);
+}

@@ -1,0 +1,216 @@
+//! A connector: what it is told to do, and what it should do next.
+
+use crate::control::failover::{FailoverList, Server, advertised};
+use crate::control::resolve::HostPort;
+use crate::shard::{ConnectionSettings, SaslClientFactory};
+use amqp::Map;
+use config::ConnectorConfig;
+use management::Attributes;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Time from a failed attempt to the next.
+const RETRY: Duration = Duration::from_secs(5);
+/// Time from the loss of an opened connection to the next attempt.
+const RETRY_AFTER_LOSS: Duration = Duration::from_secs(2);
+/// Time between attempts when there are several servers.
+const RETRY_NEXT_SERVER: Duration = Duration::from_secs(1);
+
+/// The router's monotonic time.
+type Now = Duration;
+
+/// What a connector is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Waits for its next attempt.
+    Waiting {
+        /// When it is due.
+        until: Now,
+    },
+    /// Looks the host's name up.
+    LookingUp,
+    /// Connects, or exchanges opens.
+    Attempting {
+        /// Number of the connection.
+        connection: u64,
+    },
+    /// Has a connection.
+    Open {
+        /// Number of the connection.
+        connection: u64,
+    },
+}
+
+/// A configured connector.
+pub(crate) struct Connector {
+    /// What management shows of the configuration.
+    pub(crate) attributes: Attributes,
+    pub(crate) config: ConnectorConfig,
+    /// For each of its connections.
+    pub(crate) settings: Arc<ConnectionSettings>,
+    pub(crate) sasl: Option<SaslClientFactory>,
+    servers: FailoverList,
+    phase: Phase,
+    tried: bool,
+    message: String,
+}
+
+impl Connector {
+    /// A connector whose first attempt is due at once.
+    pub(crate) fn new(
+        attributes: Attributes,
+        config: ConnectorConfig,
+        settings: Arc<ConnectionSettings>,
+        sasl: Option<SaslClientFactory>,
+        now: Now,
+    ) -> Self {
+        let configured = Server::configured(&config.host, &config.port, config.connection.ssl_profile.is_some());
+        Connector {
+            attributes,
+            config,
+            settings,
+            sasl,
+            servers: FailoverList::new(configured),
+            phase: Phase::Waiting { until: now },
+            tried: false,
+            message: String::new(),
+        }
+    }
+
+    /// When [`Connector::begin`] is to be called; `None` while an attempt or a connection is there.
+    pub(crate) fn due(&self) -> Option<Now> {
+        match self.phase {
+            Phase::Waiting { until } => Some(until),
+            _ => None,
+        }
+    }
+
+    /// Begins an attempt: the server whose name is to be looked up.
+    pub(crate) fn begin(&mut self) -> HostPort {
+        self.phase = Phase::LookingUp;
+        self.target()
+    }
+
+    /// The server in use, or next to be tried.
+    pub(crate) fn target(&self) -> HostPort {
+        let Server { host, port, .. } = self.servers.current().clone();
+        HostPort { host, port, family: self.config.protocol_family }
+    }
+
+    /// The look-up is over, and a connection with this number is being made.
+    pub(crate) fn attempting(&mut self, connection: u64) {
+        self.phase = Phase::Attempting { connection };
+    }
+
+    /// The opens were exchanged; `properties` are those of the peer's. Returns the hosts that it named as alternatives
+    /// and that are new.
+    pub(crate) fn opened(&mut self, connection: u64, properties: Option<&Map>, message: String) -> Vec<String> {
+        self.phase = Phase::Open { connection };
+        self.message = message;
+        self.servers.succeeded();
+        properties.and_then(advertised).map(|servers| self.servers.learn(servers)).unwrap_or_default()
+    }
+
+    /// The attempt failed, or the connection was lost.
+    pub(crate) fn failed(&mut self, message: String, now: Now) {
+        let pause = match self.phase {
+            _ if self.servers.has_alternatives() => RETRY_NEXT_SERVER,
+            Phase::Open { .. } => RETRY_AFTER_LOSS,
+            _ => RETRY,
+        };
+        self.servers.failed();
+        self.tried = true;
+        self.message = message;
+        self.phase = Phase::Waiting { until: now + pause };
+    }
+
+    /// The number of the connection that it has or makes.
+    pub(crate) fn connection(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Attempting { connection } | Phase::Open { connection } => Some(connection),
+            _ => None,
+        }
+    }
+
+    /// `connectionStatus`, in the old router's words.
+    pub(crate) fn status(&self) -> &'static str {
+        match self.phase {
+            Phase::Open { .. } => "SUCCESS",
+            Phase::Waiting { .. } if !self.tried => "INITIALIZING",
+            _ => "CONNECTING",
+        }
+    }
+
+    /// `connectionMsg`: what the log last said about it; empty before the first attempt is over.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// `failoverUrls`.
+    pub(crate) fn failover_urls(&self) -> String {
+        self.servers.urls()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Now = Duration::from_secs(100);
+
+    fn connector() -> Connector {
+        let attributes = Attributes::default();
+        let config = ConnectorConfig::from_attributes(&attributes).unwrap();
+        Connector::new(attributes, config, Arc::default(), None, NOW)
+    }
+
+    fn pause(connector: &Connector) -> Duration {
+        connector.due().unwrap() - NOW
+    }
+
+    fn with_alternative() -> Connector {
+        let mut connector = connector();
+        connector.servers.learn(vec![Server::configured("other", "1", false)]);
+        connector
+    }
+
+    #[test]
+    fn the_first_attempt_is_due_at_once() {
+        assert_eq!((pause(&connector()), connector().status()), (Duration::ZERO, "INITIALIZING"));
+    }
+
+    #[test]
+    fn an_attempt_that_fails_is_repeated_after_five_seconds() {
+        let mut connector = connector();
+        connector.begin();
+        connector.attempting(1);
+        connector.failed("refused".into(), NOW);
+        assert_eq!((pause(&connector), connector.status()), (Duration::from_secs(5), "CONNECTING"));
+    }
+
+    #[test]
+    fn a_lost_connection_is_made_again_after_two_seconds() {
+        let mut connector = connector();
+        connector.begin();
+        connector.opened(1, None, "opened".into());
+        connector.failed("lost".into(), NOW);
+        assert_eq!(pause(&connector), Duration::from_secs(2));
+    }
+
+    #[test]
+    fn with_alternatives_the_next_attempt_comes_after_one_second() {
+        let mut connector = with_alternative();
+        connector.begin();
+        connector.failed("refused".into(), NOW);
+        assert_eq!(pause(&connector), Duration::from_secs(1));
+    }
+
+    #[test]
+    fn status_and_message_tell_of_an_open_connection() {
+        let mut connector = connector();
+        connector.begin();
+        connector.opened(7, None, "[C7] Connection Opened".into());
+        assert_eq!((connector.status(), connector.message()), ("SUCCESS", "[C7] Connection Opened"));
+        assert_eq!((connector.due(), connector.connection()), (None, Some(7)));
+    }
+}

@@ -1,0 +1,99 @@
+//! A listener: what it is told to do, and how far it has come.
+
+use crate::control::resolve::HostPort;
+use config::ListenerConfig;
+use management::Attributes;
+use std::net::SocketAddr;
+
+/// How far a listener has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stand {
+    /// Its host's name is being looked up.
+    LookingUp,
+    /// It listens.
+    Listening,
+    /// It does not listen, and will not.
+    Failed,
+}
+
+/// A configured listener.
+pub(crate) struct Listener {
+    /// What management shows of the configuration.
+    pub(crate) attributes: Attributes,
+    pub(crate) config: ListenerConfig,
+    /// The router must not run without it: it comes from the configuration file.
+    pub(crate) required: bool,
+    pub(crate) stand: Stand,
+}
+
+impl Listener {
+    /// Where it is to listen.
+    pub(crate) fn target(&self) -> HostPort {
+        let ListenerConfig { host, port, socket_address_family: family, .. } = &self.config;
+        HostPort { host: host.clone(), port: port.clone(), family: *family }
+    }
+
+    /// The name given by the user, or the identity.
+    pub(crate) fn name(&self) -> &str {
+        self.attributes.text("name").unwrap_or_default()
+    }
+
+    /// The old router's words for a listener that now listens: where the system chose the port, the actual address and
+    /// the listener's name.
+    pub(crate) fn announcement(&self, bound: &[SocketAddr]) -> String {
+        let system_chose = self.config.port.parse() == Ok(0);
+        match bound.first() {
+            Some(address) if system_chose => format!("Listening on {address} ({})", self.name()),
+            _ => format!("Listening on {}", self.target().text()),
+        }
+    }
+}
+
+/// Leaves out the addresses of a kind that this machine does not have, as long as others remain: a machine without
+/// IPv6 can still listen on "all addresses".
+pub(crate) fn usable(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
+    if addresses.len() < 2 {
+        return addresses;
+    }
+    let can_bind = |address: &SocketAddr| std::net::UdpSocket::bind((address.ip(), 0)).is_ok();
+    let usable: Vec<SocketAddr> = addresses.iter().copied().filter(can_bind).collect();
+    if usable.is_empty() { addresses } else { usable }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use amqp::Value;
+
+    fn listener(port: &str) -> Listener {
+        let text = |text: &str| Value::String(text.to_owned());
+        let pairs = [("host", text("127.0.0.1")), ("port", text(port)), ("name", text("l0"))];
+        let attributes = Attributes(pairs.map(|(name, value)| (name.to_owned(), value)).to_vec());
+        let config = ListenerConfig::from_attributes(&attributes).unwrap();
+        Listener { attributes, config, required: false, stand: Stand::LookingUp }
+    }
+
+    #[test]
+    fn a_listener_is_announced_as_configured() {
+        let bound = ["127.0.0.1:5672".parse().unwrap()];
+        assert_eq!(listener("amqp").announcement(&bound), "Listening on 127.0.0.1:amqp");
+    }
+
+    #[test]
+    fn a_port_that_the_system_chose_is_announced_with_the_name() {
+        let bound = ["127.0.0.1:40001".parse().unwrap()];
+        assert_eq!(listener("0").announcement(&bound), "Listening on 127.0.0.1:40001 (l0)");
+    }
+
+    #[test]
+    fn addresses_that_cannot_be_bound_are_left_out_if_others_can() {
+        let (here, elsewhere) = ("127.0.0.1:1".parse().unwrap(), "192.0.2.1:1".parse().unwrap());
+        assert_eq!(usable(vec![here, elsewhere]), [here]);
+    }
+
+    #[test]
+    fn the_only_address_is_tried_whatever_it_is() {
+        let elsewhere = "192.0.2.1:1".parse().unwrap();
+        assert_eq!(usable(vec![elsewhere]), [elsewhere]);
+    }
+}

@@ -1,0 +1,114 @@
+//! All listeners: opening, announcing and closing them.
+
+use crate::control::listener::{Listener, Stand, usable};
+use crate::control::lookup::{Asker, Lookups};
+use crate::control::resolve::system_words;
+use crate::control::settings;
+use crate::shard::{ListenerId, ListenerSpec, Shards};
+use config::ListenerConfig;
+use management::Attributes;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+/// A listener without which the router must not run cannot listen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RequiredListenerFailed {
+    /// `host:port` as configured.
+    pub(crate) host_port: String,
+}
+
+/// The listeners of this router, in order of creation.
+pub(crate) struct Listeners {
+    shards: Shards,
+    lookups: Lookups,
+    last_id: u64,
+    all: BTreeMap<ListenerId, Listener>,
+}
+
+impl Listeners {
+    pub(crate) fn new(shards: Shards, lookups: Lookups) -> Self {
+        Listeners { shards, lookups, last_id: 0, all: BTreeMap::new() }
+    }
+
+    /// Adds a listener and starts to open it; [`Listeners::looked_up`] goes on.
+    pub(crate) fn add(&mut self, attributes: Attributes, config: ListenerConfig, required: bool) {
+        self.last_id += 1;
+        let id = ListenerId(self.last_id);
+        let listener = Listener { attributes, config, required, stand: Stand::LookingUp };
+        let (target, role) = (listener.target(), listener.config.connection.role);
+        logging::log!(CONN_MGR, Info, "Configured Listener: {} proto=any, role={role}", target.text());
+        self.all.insert(id, listener);
+        self.lookups.start(Asker::Listener(id), target);
+    }
+
+    /// The host's name was looked up: opens the listener.
+    ///
+    /// # Errors
+    /// If the router must stop because of it.
+    pub(crate) fn looked_up(
+        &mut self,
+        id: ListenerId,
+        found: Result<Vec<SocketAddr>, String>,
+    ) -> Result<(), RequiredListenerFailed> {
+        let Some(listener) = self.all.get_mut(&id) else {
+            return Ok(()); // deleted in the meantime
+        };
+        let opened = found.and_then(|addresses| {
+            let spec = ListenerSpec {
+                id,
+                host_port: listener.target().text(),
+                addresses: usable(addresses),
+                settings: settings::of_listener(&listener.config),
+                sasl: settings::sasl_of_listener(&listener.config),
+                sasl_required: listener.config.authenticate_peer,
+            };
+            self.shards.listen(spec).map_err(|error| system_words(&error))
+        });
+        match opened {
+            Ok(bound) => {
+                listener.stand = Stand::Listening;
+                logging::log!(SERVER, Notice, "{}", listener.announcement(&bound));
+                Ok(())
+            }
+            Err(reason) => self.failed(id, &reason),
+        }
+    }
+
+    /// A listener cannot listen, or no longer.
+    ///
+    /// # Errors
+    /// If the router must stop because of it.
+    pub(crate) fn failed(&mut self, id: ListenerId, reason: &str) -> Result<(), RequiredListenerFailed> {
+        let Some(listener) = self.all.get_mut(&id) else { return Ok(()) };
+        let host_port = listener.target().text();
+        let name = listener.name().to_owned();
+        let was = std::mem::replace(&mut listener.stand, Stand::Failed);
+        logging::log!(SERVER, Error, "Listener error on {host_port}: {reason} - listen on {host_port} ({name})");
+        if listener.required && was == Stand::LookingUp {
+            logging::log!(CONN_MGR, Error, "Listen on {host_port} failed during initial config");
+            logging::log!(SERVER, Critical, "Shutting down, required listener failed {host_port}");
+            return Err(RequiredListenerFailed { host_port });
+        }
+        Ok(())
+    }
+
+    /// Whether no listener of the configuration file is still on its way.
+    pub(crate) fn required_ones_listen(&self) -> bool {
+        self.all.values().all(|listener| !listener.required || listener.stand != Stand::LookingUp)
+    }
+
+    /// Stops listening and forgets the listener with this identity; its connections stay. False: there is none.
+    pub(crate) fn remove(&mut self, identity: &str) -> bool {
+        let found = self.all.iter().find(|(_, listener)| listener.attributes.text("identity") == Some(identity));
+        let Some((&id, listener)) = found else { return false };
+        logging::log!(CONN_MGR, Info, "Deleted Listener: {}", listener.target().text());
+        self.all.remove(&id);
+        self.shards.stop_listening(id);
+        true
+    }
+
+    /// All listeners, in order of creation.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Listener> {
+        self.all.values()
+    }
+}

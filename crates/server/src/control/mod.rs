@@ -1,0 +1,11 @@
+//! The control plane: what happens seldom, on one thread.
+
+pub(crate) mod connector;
+pub(crate) mod connectors;
+pub(crate) mod failover;
+pub(crate) mod listener;
+pub(crate) mod listeners;
+pub(crate) mod lookup;
+pub(crate) mod plane;
+pub(crate) mod resolve;
+pub(crate) mod settings;

@@ -1,0 +1,123 @@
+//! The control plane's loop: takes up one thing after the other.
+
+use crate::control::listeners::RequiredListenerFailed;
+use crate::control::lookup::{Asker, LookedUp};
+use crate::entities::Entities;
+use crate::process::signals::{Signals, StopSignal};
+use crate::shard::{ShardEvent, Shards, SubscriberMessage};
+use amqp::message::Message;
+use management::{Agent, RequestContext};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// The core's timers need no finer time than this.
+const CORE_TICK: Duration = Duration::from_secs(1);
+
+/// The control plane of a running router.
+pub(crate) struct Plane {
+    pub(crate) shards: Shards,
+    pub(crate) agent: Agent,
+    pub(crate) entities: Entities,
+    pub(crate) events: mpsc::UnboundedReceiver<ShardEvent>,
+    pub(crate) lookups: mpsc::UnboundedReceiver<LookedUp>,
+}
+
+/// Why the loop ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// A signal asked for it.
+    Signal(StopSignal),
+    /// The router must not run without this listener.
+    ListenerFailed(RequiredListenerFailed),
+    /// The shards are gone, which they must never be by themselves.
+    ShardsGone,
+}
+
+impl Plane {
+    /// Runs until something ends it. Calls `serving` once all listeners of the configuration listen.
+    pub(crate) async fn serve(&mut self, signals: &mut Signals, serving: impl FnOnce()) -> End {
+        let mut serving = Some(serving);
+        loop {
+            if self.entities.listeners.required_ones_listen()
+                && let Some(serving) = serving.take()
+            {
+                serving();
+            }
+            let idle_time = self.idle_time();
+            let outcome = tokio::select! {
+                signal = signals.stop() => return End::Signal(signal),
+                event = self.events.recv() => match event {
+                    Some(event) => self.take_event(event),
+                    None => return End::ShardsGone,
+                },
+                Some(result) = self.lookups.recv() => self.take_lookup(result),
+                () = tokio::time::sleep(idle_time) => self.take_timeout(),
+            };
+            if let Err(failed) = outcome {
+                return End::ListenerFailed(failed);
+            }
+        }
+    }
+
+    /// How long nothing is due.
+    fn idle_time(&self) -> Duration {
+        let now = self.shards.now();
+        let until = |due: Duration| due.saturating_sub(now);
+        self.entities.connectors.next_due().map_or(CORE_TICK, until).min(CORE_TICK)
+    }
+
+    fn take_timeout(&mut self) -> Result<(), RequiredListenerFailed> {
+        self.entities.connectors.begin_due();
+        self.shards.with_core(|core, host, now| {
+            if core.next_timeout().is_some_and(|due| due <= now) {
+                core.handle_timeout(now, host);
+            }
+        });
+        Ok(())
+    }
+
+    fn take_lookup(&mut self, LookedUp { asker, found }: LookedUp) -> Result<(), RequiredListenerFailed> {
+        match asker {
+            Asker::Listener(listener) => self.entities.listeners.looked_up(listener, found),
+            Asker::Connector(connector) => {
+                self.entities.connectors.looked_up(connector, found);
+                Ok(())
+            }
+        }
+    }
+
+    fn take_event(&mut self, event: ShardEvent) -> Result<(), RequiredListenerFailed> {
+        let connectors = &mut self.entities.connectors;
+        match event {
+            ShardEvent::ConnectorOpened { connector, connection_id, open, message } => {
+                connectors.opened(connector, connection_id, open.properties.as_ref(), message);
+            }
+            ShardEvent::ConnectorFailed { connector, connection_id, message }
+            | ShardEvent::ConnectorLost { connector, connection_id, message } => {
+                connectors.failed(connector, connection_id, message);
+            }
+            ShardEvent::ListenerFailed { listener, message } => {
+                return self.entities.listeners.failed(listener, &message);
+            }
+            ShardEvent::Message(request) => self.answer(&request),
+        }
+        Ok(())
+    }
+
+    /// Answers a management request.
+    fn answer(&mut self, request: &SubscriberMessage) {
+        let Ok(message) = Message::decode(&request.message) else {
+            // The core's validation lets no such message through; whoever sent it cannot be told.
+            logging::log!(AGENT, Error, "[C{}] A management request is not a message", request.from.conn_id);
+            return;
+        };
+        let context = RequestContext { connection_id: Some(request.from.conn_id) };
+        let Some((to, reply)) = self.agent.handle(&message, &context, &mut self.entities) else { return };
+        let mut bytes = Vec::new();
+        reply.encode(&mut bytes);
+        let content = Shards::content(&bytes);
+        if !self.shards.with_core(|core, host, now| core.send_local(now, host, &to, content)) {
+            logging::log!(AGENT, Debug, "Nobody takes the reply to {to}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! From a configured host and port to socket addresses.
+//!
+//! Looking a name up can take as long as a name server likes, so it happens on threads of its own; addresses are
+//! read at once.
+
+use config::AddressFamily;
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+
+/// A host and a port as configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HostPort {
+    /// Address or name; empty: all addresses of this machine.
+    pub(crate) host: String,
+    /// Number or service name.
+    pub(crate) port: String,
+    /// Which kind of address is wanted; `None`: any.
+    pub(crate) family: Option<AddressFamily>,
+}
+
+impl HostPort {
+    /// `host:port`, as logs and management show it.
+    pub(crate) fn text(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
+    /// The addresses, in the order in which they are to be tried; never an empty list.
+    ///
+    /// # Errors
+    /// What is wrong with host or port, in the system's words.
+    pub(crate) async fn resolve(self) -> Result<Vec<SocketAddr>, String> {
+        let port = port_number(&self.port)?;
+        let addresses = match self.host_without_lookup() {
+            Some(addresses) => addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect(),
+            None => look_up(self.host.clone(), port).await?,
+        };
+        let wanted: Vec<SocketAddr> = addresses.into_iter().filter(|address| self.wants(address)).collect();
+        if wanted.is_empty() {
+            return Err("Address family for hostname not supported".to_owned());
+        }
+        Ok(wanted)
+    }
+
+    fn host_without_lookup(&self) -> Option<Vec<IpAddr>> {
+        if self.host.is_empty() {
+            return Some(vec![Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()]);
+        }
+        self.host.parse().ok().map(|address| vec![address])
+    }
+
+    fn wants(&self, address: &SocketAddr) -> bool {
+        match self.family {
+            None => true,
+            Some(AddressFamily::IPv4) => address.is_ipv4(),
+            Some(AddressFamily::IPv6) => address.is_ipv6(),
+        }
+    }
+}
+
+async fn look_up(host: String, port: u16) -> Result<Vec<SocketAddr>, String> {
+    let found = tokio::task::spawn_blocking(move || (host.as_str(), port).to_socket_addrs().map(Vec::from_iter)).await;
+    match found {
+        Ok(Ok(addresses)) => Ok(addresses),
+        Ok(Err(error)) => Err(system_words(&error)),
+        Err(_) => Err("the name look-up was cut short".to_owned()),
+    }
+}
+
+/// The system's own words, without what the standard library puts around them.
+pub(crate) fn system_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.strip_prefix("failed to lookup address information: ").unwrap_or(&text);
+    match text.find(" (os error ") {
+        Some(end) => text[..end].to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+/// The number of a port given as number or service name.
+fn port_number(port: &str) -> Result<u16, String> {
+    if let Ok(number) = port.parse() {
+        return Ok(number);
+    }
+    if let Some(number) = registered_port(&fs::read_to_string("/etc/services").unwrap_or_default(), port) {
+        return Ok(number);
+    }
+    match port {
+        // Small systems have no list of services.
+        "amqp" => Ok(5672),
+        "amqps" => Ok(5671),
+        _ => Err("Servname not supported for ai_socktype".to_owned()),
+    }
+}
+
+/// The TCP port of a service in the form of `/etc/services`: name, `port/protocol`, aliases.
+fn registered_port(services: &str, name: &str) -> Option<u16> {
+    services.lines().find_map(|line| {
+        let mut words = line.split('#').next().unwrap_or_default().split_ascii_whitespace();
+        let (official, port) = (words.next()?, words.next()?);
+        let port = port.strip_suffix("/tcp")?.parse().ok()?;
+        (official == name || words.any(|alias| alias == name)).then_some(port)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn resolve(host: &str, port: &str, family: Option<AddressFamily>) -> Result<Vec<SocketAddr>, String> {
+        HostPort { host: host.to_owned(), port: port.to_owned(), family }.resolve().await
+    }
+
+    #[tokio::test]
+    async fn no_host_means_all_addresses_of_both_families() {
+        let addresses = resolve("", "0", None).await.unwrap();
+        assert_eq!(addresses, ["0.0.0.0:0".parse().unwrap(), "[::]:0".parse().unwrap()]);
+    }
+
+    #[tokio::test]
+    async fn a_family_leaves_the_other_out() {
+        assert_eq!(resolve("", "7", Some(AddressFamily::IPv4)).await.unwrap(), ["0.0.0.0:7".parse().unwrap()]);
+    }
+
+    #[tokio::test]
+    async fn an_address_of_the_wrong_family_is_refused() {
+        assert!(resolve("127.0.0.1", "7", Some(AddressFamily::IPv6)).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn amqp_is_a_port_on_every_system() {
+        assert_eq!(resolve("127.0.0.1", "amqp", None).await.unwrap(), ["127.0.0.1:5672".parse().unwrap()]);
+    }
+
+    #[tokio::test]
+    async fn a_port_that_is_no_service_is_refused() {
+        assert!(resolve("127.0.0.1", "no-such-service", None).await.is_err());
+    }
+
+    #[test]
+    fn services_are_found_by_alias_and_only_for_tcp() {
+        let services = "domain 53/udp\nhttp 80/tcp www # web\n#amqp 1/tcp\n";
+        assert_eq!(registered_port(services, "www"), Some(80));
+        assert_eq!(registered_port(services, "domain"), None);
+        assert_eq!(registered_port(services, "amqp"), None);
+    }
+
+    #[test]
+    fn the_systems_words_come_without_the_error_number() {
+        let error = io::Error::from_raw_os_error(libc::EADDRINUSE);
+        assert_eq!(system_words(&error), "Address already in use");
+    }
+}

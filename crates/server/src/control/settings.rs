@@ -1,0 +1,134 @@
+//! From what the configuration says of connections to what the shards are told.
+
+use crate::shard::{
+    ConnectionSettings, FailoverServer, MessageComponents, Role, SaslClientFactory, SaslServerFactory, StripAnnotations,
+};
+use config::{ConnectorConfig, ListenerConfig};
+use security::{ClientMechanisms, ServerMechanisms};
+use std::sync::Arc;
+
+/// For the connections that a listener accepts.
+pub(crate) fn of_listener(listener: &ListenerConfig) -> Arc<ConnectionSettings> {
+    let failover = listener.failover.iter().map(|server| FailoverServer {
+        scheme: server.scheme.clone(),
+        host: server.host.clone(),
+        port: server.port.clone(),
+    });
+    Arc::new(ConnectionSettings {
+        initial_handshake_timeout: listener.initial_handshake_timeout,
+        multi_tenant: listener.multi_tenant,
+        failover: failover.collect(),
+        ..common(&listener.connection)
+    })
+}
+
+/// For the connections that a connector makes.
+pub(crate) fn of_connector(connector: &ConnectorConfig) -> Arc<ConnectionSettings> {
+    Arc::new(common(&connector.connection))
+}
+
+fn common(connection: &config::ConnectionSettings) -> ConnectionSettings {
+    let is_generated = |name: &str| name.starts_with("listener/") || name.starts_with("connector/");
+    ConnectionSettings {
+        name: connection.name.clone().filter(|name| !is_generated(name)),
+        role: match connection.role {
+            config::Role::Normal => Role::Normal,
+            config::Role::RouteContainer => Role::RouteContainer,
+            config::Role::InterRouter => Role::InterRouter,
+            config::Role::Edge => Role::Edge,
+        },
+        max_frame_size: connection.max_frame_size,
+        max_sessions: connection.max_sessions,
+        max_session_frames: connection.max_session_frames,
+        idle_timeout: connection.idle_timeout,
+        strip_annotations: match connection.strip_annotations {
+            config::StripAnnotations::In => StripAnnotations::In,
+            config::StripAnnotations::Out => StripAnnotations::Out,
+            config::StripAnnotations::Both => StripAnnotations::Both,
+            config::StripAnnotations::No => StripAnnotations::No,
+        },
+        link_capacity: connection.link_capacity,
+        cost: connection.cost,
+        open_properties: connection.open_properties.clone(),
+        message_components: message_components(connection.message_logging),
+        ..ConnectionSettings::default()
+    }
+}
+
+fn message_components(configured: config::MessageComponents) -> MessageComponents {
+    let bit = |(index, name): (usize, &&str)| u16::from(configured.includes(name)) << index;
+    MessageComponents(MessageComponents::NAMES.iter().enumerate().map(bit).sum())
+}
+
+/// The mechanisms that a listener offers to each of its connections.
+///
+/// Of those configured these are the ones that need neither a user base nor TLS. As with the old router, a listener
+/// that wants its peers authenticated does not offer ANONYMOUS.
+pub(crate) fn sasl_of_listener(listener: &ListenerConfig) -> SaslServerFactory {
+    let anonymous = !listener.authenticate_peer && names(listener.connection.sasl_mechanisms.as_deref(), "ANONYMOUS");
+    Arc::new(move || {
+        let mechanisms = ServerMechanisms::new();
+        Box::new(if anonymous { mechanisms.anonymous() } else { mechanisms })
+    })
+}
+
+/// How a connector authenticates.
+pub(crate) fn sasl_of_connector(connector: &ConnectorConfig, password: Option<String>) -> SaslClientFactory {
+    let mut mechanisms = ClientMechanisms::new();
+    if let (Some(user), Some(password)) = (&connector.sasl_username, password) {
+        mechanisms = mechanisms.password(user.clone(), password);
+    }
+    if let Some(only) = &connector.connection.sasl_mechanisms {
+        mechanisms = mechanisms.only(only.iter().map(String::as_str));
+    }
+    Arc::new(move || Box::new(mechanisms.clone()))
+}
+
+/// Whether a configured list of mechanisms has this one; a list that is not given has them all.
+fn names(configured: Option<&[String]>, mechanism: &str) -> bool {
+    configured.is_none_or(|list| list.iter().any(|name| name.eq_ignore_ascii_case(mechanism)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use amqp::Value;
+    use management::Attributes;
+
+    fn listener(attributes: &[(&str, Value)]) -> ListenerConfig {
+        let attributes = attributes.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        ListenerConfig::from_attributes(&Attributes(attributes)).unwrap()
+    }
+
+    fn offered(listener: &ListenerConfig) -> Vec<String> {
+        sasl_of_listener(listener)().mechanisms().into_iter().map(|symbol| symbol.0).collect()
+    }
+
+    #[test]
+    fn a_listener_offers_anonymous_unless_told_otherwise() {
+        assert_eq!(offered(&listener(&[])), ["ANONYMOUS"]);
+    }
+
+    #[test]
+    fn a_listener_that_authenticates_its_peers_does_not_offer_anonymous() {
+        let listener = listener(&[("authenticatePeer", Value::Bool(true))]);
+        assert_eq!(offered(&listener), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_generated_name_does_not_name_the_connections() {
+        let named = |name: &str| of_listener(&listener(&[("name", Value::String(name.to_owned()))])).name.clone();
+        assert_eq!(named("listener/:amqp"), None);
+        assert_eq!(named("to-broker"), Some("to-broker".to_owned()));
+    }
+
+    #[test]
+    fn message_components_keep_their_meaning() {
+        let listener = listener(&[("messageLoggingComponents", Value::String("to, app-properties".to_owned()))]);
+        let components = of_listener(&listener).message_components;
+        let shown = |index: &usize| components.contains(*index);
+        let names: Vec<_> =
+            (0..MessageComponents::NAMES.len()).filter(shown).map(|i| MessageComponents::NAMES[i]).collect();
+        assert_eq!(names, ["to", "app-properties"]);
+    }
+}

@@ -1,0 +1,130 @@
+//! What the management agent's entities are and do, in this router.
+
+mod address;
+mod address_config;
+mod allocator;
+mod attributes;
+mod connection;
+mod connector;
+mod data;
+mod link;
+mod listener;
+mod log;
+mod log_stats;
+mod policy;
+mod router;
+
+pub(crate) use address_config::add as add_address_config;
+pub(crate) use data::DataEntities;
+pub(crate) use log::LogEntities;
+pub(crate) use router::RouterEntity;
+
+use crate::control::connectors::Connectors;
+use crate::control::listeners::Listeners;
+use crate::shard::Shards;
+use amqp::Value;
+use management::{Attributes, Backend, EntityType, Failure, RequestContext};
+
+/// Everything that is managed.
+pub(crate) struct Entities {
+    pub(crate) shards: Shards,
+    pub(crate) router: RouterEntity,
+    pub(crate) policy: Attributes,
+    pub(crate) logs: LogEntities,
+    pub(crate) listeners: Listeners,
+    pub(crate) connectors: Connectors,
+    pub(crate) data: DataEntities,
+}
+
+impl Entities {
+    /// Refuses what this version cannot do yet, with the sentence that a start with it would end with.
+    fn check(&self, entity_type: &'static EntityType, attributes: &Attributes) -> Result<(), Failure> {
+        config::check_role(entity_type, attributes, self.router.config().mode)?;
+        match config::unsupported(entity_type, attributes) {
+            Some(sentence) => Err(Failure::bad_request(sentence)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Backend for Entities {
+    fn list(&mut self, entity_type: &'static EntityType) -> Vec<Attributes> {
+        match entity_type.short {
+            "router" => vec![self.router.row(&self.shards)],
+            "connection" => connection::rows(&self.shards, entity_type),
+            "router.link" => link::rows(&self.shards, entity_type),
+            "router.address" => address::rows(&self.shards, entity_type),
+            "router.config.address" => address_config::rows(&self.shards, entity_type),
+            "listener" => listener::rows(&self.listeners),
+            "connector" => connector::rows(&self.connectors),
+            "log" => self.logs.rows(),
+            "logStats" => log_stats::rows(entity_type),
+            "allocator" => allocator::rows(&self.shards, entity_type),
+            "policy" => vec![policy::row(&self.policy, &self.shards)],
+            _ => self.data.rows(entity_type),
+        }
+    }
+
+    fn create(
+        &mut self,
+        entity_type: &'static EntityType,
+        attributes: Attributes,
+        _context: &RequestContext,
+    ) -> Result<Attributes, Failure> {
+        self.check(entity_type, &attributes)?;
+        match entity_type.short {
+            "listener" => listener::create(&mut self.listeners, attributes),
+            "connector" => connector::create(&mut self.connectors, attributes),
+            "router.config.address" => address_config::create(&self.shards, entity_type, &attributes),
+            _ if DataEntities::keeps(entity_type) => self.data.create(entity_type, attributes),
+            short => Err(Failure::new(
+                management::status::NOT_IMPLEMENTED,
+                format!("This version cannot create a '{short}'"),
+            )),
+        }
+    }
+
+    fn update(
+        &mut self,
+        entity_type: &'static EntityType,
+        identity: &str,
+        changes: Attributes,
+        context: &RequestContext,
+    ) -> Result<Attributes, Failure> {
+        match entity_type.short {
+            "log" => self.logs.update(identity, changes, &self.shards),
+            "connection" => connection::update(&self.shards, entity_type, identity, &changes, context),
+            "router.link" => link::update(&self.shards, entity_type, identity, &changes),
+            _ => self.data.update(entity_type, identity, changes),
+        }
+    }
+
+    fn delete(
+        &mut self,
+        entity_type: &'static EntityType,
+        identity: &str,
+        _context: &RequestContext,
+    ) -> Result<(), Failure> {
+        let deleted = match entity_type.short {
+            "listener" => self.listeners.remove(identity),
+            "connector" => self.connectors.remove(identity),
+            "router.config.address" => address_config::delete(&self.shards, identity),
+            _ => self.data.delete(entity_type, identity),
+        };
+        if deleted { Ok(()) } else { Err(Failure::not_found()) }
+    }
+
+    fn log_entries(&self, limit: Option<usize>) -> Vec<Value> {
+        logging::recent(limit).into_iter().map(log::entry_as_value).collect()
+    }
+
+    fn management_nodes(&self) -> Vec<String> {
+        // A router on its own has no network to name nodes of, not even itself.
+        Vec::new()
+    }
+
+    fn log(&mut self, level: &str, text: &str) {
+        let level = logging::Level::from_name(level).unwrap_or(logging::Level::Info);
+        logging::write(logging::Module::Agent, level, None, format_args!("{text}"));
+    }
+}
