@@ -71,6 +71,15 @@ impl<'o> ListEncoder<'o> {
         self.optional((!values.is_empty()).then_some(values), super::encode::symbols)
     }
 
+    /// Adds members that are encoded already: `raw` must hold `count` values.
+    pub fn raw_members(&mut self, count: usize, raw: &[u8]) -> &mut Self {
+        if count > 0 {
+            self.field(|out| out.extend_from_slice(raw));
+            self.count += count - 1;
+        }
+        self
+    }
+
     /// Ends the list.
     #[inline]
     pub fn finish(self) {

@@ -2,7 +2,7 @@
 //!
 //! Routers put annotations of their own, whose keys begin with `x-opt-qd.`, behind those of the user.
 
-use crate::codec::{Decoder, MapEncoder, encode, format};
+use crate::codec::{Decoder, ListEncoder, MapEncoder, encode, format};
 use crate::{DecodeError, descriptor};
 
 const PREFIX: &str = "x-opt-qd.";
@@ -86,63 +86,151 @@ impl<'a> MessageAnnotations<'a> {
     /// # Errors
     /// If the map or one of the router annotations is not what it should be.
     pub fn decode(value: &'a [u8]) -> Result<Self, AnnotationsError> {
-        let mut map = Decoder::new(value);
-        let (pairs, mut entries) = read_map(&mut map)?;
+        let (pairs, mut entries) = read_map(value)?;
         let start = entries.clone();
-        let mut found = Self::default();
-        let mut left = pairs;
-        while left > 0 {
+        let mut user = UserAnnotations { count: 0, raw: entries.rest() };
+        let mut router = RouterAnnotations::default();
+        let mut in_router_part = false;
+        for index in 0..pairs {
             let before = entries.position();
-            let key = read_key(&mut entries)?;
-            if key.is_some_and(|key| key.starts_with(PREFIX)) {
-                found.router.set(key.unwrap_or_default(), &mut entries)?;
-                break;
+            match read_key(&mut entries)? {
+                Some(key) if key.starts_with(PREFIX) => {
+                    if !in_router_part {
+                        in_router_part = true;
+                        // `before` is where this entry begins, between the start of the entries and their end.
+                        let raw = start.rest().get(..before - start.position()).unwrap_or_default();
+                        user = UserAnnotations { count: index, raw };
+                    }
+                    router.read(key, &mut entries)?;
+                }
+                _ => entries.skip_value()?,
             }
-            entries.skip_value()?;
-            left -= 1;
-            let _ = before;
         }
-        let _ = start;
-        Ok(found)
+        entries.expect_end()?;
+        if !in_router_part {
+            user.count = pairs;
+        }
+        Ok(Self { user, router })
     }
 }
-fn read_map<'a>(_: &mut Decoder<'a>) -> Result<(usize, Decoder<'a>), AnnotationsError> {
-    todo!()
+
+fn read_map(value: &[u8]) -> Result<(usize, Decoder<'_>), AnnotationsError> {
+    let mut decoder = Decoder::new(value);
+    decoder.read_map().map_err(|error| match error {
+        DecodeError::WrongType { .. } => AnnotationsError::NotAMap,
+        DecodeError::BadCount { count, .. } if count % 2 != 0 => AnnotationsError::OddCount,
+        other => AnnotationsError::Malformed(other),
+    })
 }
-fn read_key<'a>(_: &mut Decoder<'a>) -> Result<Option<&'a str>, AnnotationsError> {
-    todo!()
+
+/// A key that is text; `None` for another, such as the ulongs that the specification reserves.
+fn read_key<'a>(entries: &mut Decoder<'a>) -> Result<Option<&'a str>, DecodeError> {
+    match entries.peek_code() {
+        Some(format::SYMBOL8 | format::SYMBOL32) => entries.read_symbol().map(Some),
+        Some(format::STRING8 | format::STRING32) => entries.read_str().map(Some),
+        _ => entries.skip_value().map(|()| None),
+    }
 }
+
+/// A value that must be a string; `wrong` if it is of another type.
+fn read_text<'a>(entries: &mut Decoder<'a>, wrong: AnnotationsError) -> Result<&'a str, AnnotationsError> {
+    match entries.peek_code() {
+        Some(format::STRING8 | format::STRING32) => Ok(entries.read_str()?),
+        _ => Err(wrong),
+    }
+}
+
 impl<'a> RouterAnnotations<'a> {
-    fn set(&mut self, _: &str, _: &mut Decoder<'a>) -> Result<(), AnnotationsError> {
-        let _ = (format::NULL, PHASE, STREAM, TO, INGRESS, TRACE);
-        todo!()
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn read(&mut self, key: &str, entries: &mut Decoder<'a>) -> Result<(), AnnotationsError> {
+        match key {
+            PHASE => {
+                let phase = Decoder::new(entries.read_raw()?).read_integer();
+                self.phase = phase.ok().and_then(|phase| u8::try_from(phase).ok()).unwrap_or(0);
+            }
+            STREAM => self.stream = Decoder::new(entries.read_raw()?).read_integer() != Ok(0),
+            TO => self.to = Some(read_text(entries, AnnotationsError::To)?),
+            INGRESS => self.ingress = Some(read_text(entries, AnnotationsError::Ingress)?),
+            TRACE => self.trace = Trace::read(entries)?,
+            _ => entries.skip_value()?,
+        }
+        Ok(())
     }
 }
+
 impl<'a> Trace<'a> {
-    /// How many routers.
+    fn read(entries: &mut Decoder<'a>) -> Result<Self, AnnotationsError> {
+        if !matches!(entries.peek_code(), Some(format::LIST_0 | format::LIST8 | format::LIST32)) {
+            return Err(AnnotationsError::Trace);
+        }
+        let (count, mut routers) = entries.read_list()?;
+        let raw = routers.rest();
+        for _ in 0..count {
+            read_text(&mut routers, AnnotationsError::TraceEntry)?;
+        }
+        routers.expect_end()?;
+        Ok(Self { count, raw })
+    }
+
+    /// How many routers the message has passed.
     pub fn len(&self) -> usize {
         self.count
     }
+
     /// Whether it has passed none.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
-    /// The routers in order.
-    pub fn iter(&self) -> impl Iterator<Item = &'a str> {
-        let _ = self.raw;
-        std::iter::empty()
+
+    /// The routers, the first one first.
+    pub fn iter(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let mut routers = Decoder::new(self.raw);
+        // All of them were read once when the trace was.
+        std::iter::from_fn(move || routers.read_str().ok())
     }
 }
 
 /// Appends a message-annotations section: the user's annotations, then the router's, with `add_to_trace`
-/// (`0/<router id>`) at the end of the trace. Nothing is appended if there are neither.
+/// (`0/<router id>`) at the end of the trace. Nothing is appended if there are none at all.
 pub fn write_message_annotations(
     out: &mut Vec<u8>,
     user: &UserAnnotations<'_>,
     router: &RouterAnnotations<'_>,
     add_to_trace: Option<&str>,
 ) {
-    let _ = (out, user, router, add_to_trace, descriptor::OPEN, encode::uint);
-    let _ = |out| MapEncoder::new(out);
-    todo!()
+    if user.count == 0 && router.is_empty() && add_to_trace.is_none() {
+        return;
+    }
+    encode::descriptor(out, descriptor::MESSAGE_ANNOTATIONS);
+    let mut map = MapEncoder::new(out);
+    map.raw_entries(user.count, user.raw);
+    if router.phase != 0 {
+        map.entry(|out| encode::symbol(out, PHASE), |out| encode::int(out, router.phase.into()));
+    }
+    if router.stream {
+        map.entry(|out| encode::symbol(out, STREAM), |out| encode::int(out, 1));
+    }
+    if let Some(to) = router.to {
+        map.entry(|out| encode::symbol(out, TO), |out| encode::string(out, to));
+    }
+    if let Some(ingress) = router.ingress {
+        map.entry(|out| encode::symbol(out, INGRESS), |out| encode::string(out, ingress));
+    }
+    if !router.trace.is_empty() || add_to_trace.is_some() {
+        map.entry(|out| encode::symbol(out, TRACE), |out| write_trace(out, router.trace, add_to_trace));
+    }
+    map.finish();
+}
+
+fn write_trace(out: &mut Vec<u8>, trace: Trace<'_>, add: Option<&str>) {
+    let mut list = ListEncoder::new(out);
+    list.raw_members(trace.count, trace.raw);
+    if let Some(router) = add {
+        list.field(|out| encode::string(out, router));
+    }
+    list.finish();
 }
