@@ -99,15 +99,10 @@ impl Attributes {
 
 /// The number in an integer value of any width, if it fits 64 bits with a sign.
 pub fn integer(value: &Value) -> Option<i64> {
-    Some(match value {
-        Value::Ubyte(n) => i64::from(*n),
-        Value::Ushort(n) => i64::from(*n),
-        Value::Uint(n) => i64::from(*n),
-        Value::Ulong(n) => i64::try_from(*n).ok()?,
-        Value::Byte(n) => i64::from(*n),
-        Value::Short(n) => i64::from(*n),
-        Value::Int(n) => i64::from(*n),
-        Value::Long(n) => *n,
-        _ => return None,
-    })
+    value.as_i64()
+}
+
+/// A number as the configuration agent sends it: an int if it fits, else a long.
+pub fn number(number: i64) -> Value {
+    i32::try_from(number).map_or(Value::Long(number), Value::Int)
 }

@@ -6,6 +6,9 @@
 pub mod attributes;
 mod backend;
 mod failure;
+pub mod json;
+pub mod names;
+pub mod repr;
 pub mod schema;
 
 pub use attributes::Attributes;

@@ -6,7 +6,9 @@
 mod addressing;
 mod base;
 mod build;
+mod coerce;
 mod connector;
+mod describe;
 mod entity_type;
 mod invalid;
 mod listener;
@@ -15,10 +17,13 @@ mod policy;
 mod router;
 mod runtime;
 mod security;
+mod suggest;
+mod validate;
 
 pub use addressing::{ADDRESS, AUTO_LINK, BINDING, CONNECTION_LINK_ROUTE, EXCHANGE, LINK_ROUTE};
 pub use base::{CONFIGURATION_ENTITY, DUMMY, ENTITY, MANAGEMENT, OPERATIONAL_ENTITY, ORG_AMQP_MANAGEMENT};
 pub use connector::CONNECTOR;
+pub use describe::{schema_json, schema_map};
 pub use entity_type::{Attribute, AttributeType, DefaultValue, EntityType, PREFIX};
 pub use invalid::{Class, Invalid};
 pub use listener::LISTENER;
@@ -27,6 +32,8 @@ pub use policy::{POLICY, VHOST, VHOST_STATS, VHOST_USER_GROUP_SETTINGS};
 pub use router::ROUTER;
 pub use runtime::{ALLOCATOR, CONNECTION, CONSOLE, LINK, NODE, ROUTER_ADDRESS};
 pub use security::{AUTH_SERVICE_PLUGIN, SSL_PROFILE};
+pub use suggest::section as suggest_section;
+pub use validate::{Deprecation, Source, Validated, validate_create, validate_update};
 
 /// All entity types, in the order in which they are reported.
 static ENTITY_TYPES: [&EntityType; 29] = [

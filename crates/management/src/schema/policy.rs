@@ -44,7 +44,7 @@ pub static VHOST: EntityType = EntityType::new(
         .formerly("id"),
     text("aliases", "Further names, separated by commas.").create().update(),
     integer("maxConnections", "How many connections there may be at a time.").default_number(65535).create().update(),
-    integer("maxMessageSize", "The largest message from a client, in bytes."),
+    integer("maxMessageSize", "The largest message from a client, in bytes.").create().update(),
     integer("maxConnectionsPerUser", "How many of them one user may have.").default_number(65535).create().update(),
     integer("maxConnectionsPerHost", "How many of them one host may have.").default_number(65535).create().update(),
     boolean("allowUnknownUser", "Whether users that are in no group belong to group `$default`.")

@@ -1,0 +1,237 @@
+//! Are these attributes valid for an entity? Checking, coercing, renaming and completing them.
+
+use super::coerce::coerce;
+use super::entity_type::{Attribute, DefaultValue, EntityType};
+use super::invalid::{Class, Invalid};
+use super::{ROUTER, suggest};
+use crate::attributes::{Attributes, number};
+use amqp::Value;
+use std::fmt;
+
+/// Where attributes come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A configuration file.
+    File,
+    /// A management request.
+    Management,
+}
+
+/// A name that is accepted but should no longer be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deprecation {
+    /// The name that was used.
+    pub attribute: &'static str,
+    /// The short name of the entity type.
+    pub entity: &'static str,
+    /// The name to use instead, if there is one.
+    pub replacement: Option<&'static str>,
+}
+
+impl fmt::Display for Deprecation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Attribute '{}' of entity '{}' has been deprecated.", self.attribute, self.entity)?;
+        match self.replacement {
+            Some(replacement) => write!(f, " Use '{replacement}' instead"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Attributes that are valid.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Validated {
+    /// All attributes under their present names, with values of the right types, `type` and defaults included.
+    pub attributes: Attributes,
+    /// The names that should no longer be used, for a warning.
+    pub deprecations: Vec<Deprecation>,
+    /// Attributes of a file that only the router itself sets, and that were left out, for a warning.
+    pub left_out: Vec<&'static str>,
+}
+
+/// Checks, coerces and completes the attributes given for a creation.
+///
+/// # Errors
+/// All that is wrong with them.
+pub fn validate_create(ty: &'static EntityType, given: &Attributes, source: Source) -> Result<Validated, Vec<Invalid>> {
+    let mut validation = Validation { ty, source, result: Validated::default(), wrong: Vec::new() };
+    for (name, value) in given.iter().filter(|(_, value)| **value != Value::Null) {
+        validation.take(name, value, given);
+    }
+    validation.finish()
+}
+
+/// The core agent asks for nothing: what is missing it finds out itself, in words of its own.
+fn is_core(ty: &EntityType) -> bool {
+    !ty.core_columns.is_empty() && *ty != ROUTER
+}
+
+struct Validation {
+    ty: &'static EntityType,
+    source: Source,
+    result: Validated,
+    wrong: Vec<Invalid>,
+}
+
+impl Validation {
+    fn take(&mut self, name: &str, value: &Value, given: &Attributes) {
+        if name == "type" {
+            return;
+        }
+        let Some(attribute) = self.find(name, given) else { return };
+        if !self.may_be_given(attribute) {
+            return;
+        }
+        match coerce(attribute, value) {
+            Ok(value) => self.result.attributes.set(attribute.name, value),
+            Err(invalid) => self.wrong.push(self.prefixed(invalid)),
+        }
+    }
+
+    /// The attribute meant by a name, present or former; notes what is wrong or deprecated about the name.
+    fn find(&mut self, name: &str, given: &Attributes) -> Option<&'static Attribute> {
+        let entity = self.ty.short;
+        if let Some(attribute) = self.ty.attribute(name) {
+            if attribute.deprecated {
+                let deprecation = Deprecation { attribute: attribute.name, entity, replacement: None };
+                self.result.deprecations.push(deprecation);
+            }
+            return Some(attribute);
+        }
+        if let Some(attribute) = self.ty.attribute_formerly(name) {
+            let old = attribute.deprecated_name.unwrap_or_default();
+            if self.quietly_core() {
+                return Some(attribute).filter(|attribute| !given.contains(attribute.name));
+            }
+            if given.contains(attribute.name) {
+                self.wrong.push(self.prefixed(both_names(self.ty, old, attribute.name)));
+                return None;
+            }
+            self.result.deprecations.push(Deprecation { attribute: old, entity, replacement: Some(attribute.name) });
+            return Some(attribute);
+        }
+        // What the core agent reports under another name than the file's may come back in a creation.
+        if self.quietly_core() && name == "fallback" {
+            return self.ty.attribute("enableFallback");
+        }
+        if self.quietly_core() && self.ty.core_columns.contains(&name) {
+            return None;
+        }
+        let unknown = unknown_attribute(self.ty, name);
+        self.wrong.push(if self.source == Source::File { self.prefixed(unknown) } else { unknown });
+        None
+    }
+
+    /// Whether a request to the core agent is judged, who neither warns nor minds what he reports himself.
+    fn quietly_core(&self) -> bool {
+        self.source == Source::Management && is_core(self.ty)
+    }
+
+    /// Whether the attribute is one to be given at a creation; notes it if not.
+    fn may_be_given(&mut self, attribute: &'static Attribute) -> bool {
+        let creatable = attribute.create || attribute.required;
+        match self.source {
+            _ if creatable && attribute.name != "type" => true,
+            Source::File if attribute.update => true,
+            Source::File => {
+                self.result.left_out.push(attribute.name);
+                false
+            }
+            Source::Management if self.quietly_core() => false,
+            Source::Management => {
+                let text = format!("Cannot set attribute '{}' in CREATE", attribute.name);
+                self.wrong.push(Invalid::attribute(attribute.name, Class::Validation, text));
+                false
+            }
+        }
+    }
+
+    /// The old router puts the type before texts about values.
+    fn prefixed(&self, mut invalid: Invalid) -> Invalid {
+        invalid.text = format!("{}: {}", self.ty.full, invalid.text);
+        invalid
+    }
+
+    fn finish(mut self) -> Result<Validated, Vec<Invalid>> {
+        let refused = |name: &str, wrong: &[Invalid]| wrong.iter().any(|it| it.attribute.as_deref() == Some(name));
+        for attribute in self.ty.all_attributes().filter(|attribute| attribute.required && attribute.name != "type") {
+            let there = self.result.attributes.contains(attribute.name) || refused(attribute.name, &self.wrong);
+            if !there && !self.quietly_core() {
+                let text = format!("Missing required attribute '{}'", attribute.name);
+                let invalid = Invalid {
+                    hint: Some(format!("add {}:", attribute.name)),
+                    ..Invalid::entity(Class::Validation, text)
+                };
+                self.wrong.push(self.prefixed(invalid));
+            }
+        }
+        if !self.wrong.is_empty() {
+            return Err(self.wrong);
+        }
+        self.result.attributes.set("type", Value::from(self.ty.full));
+        for attribute in self.ty.all_attributes() {
+            if let (Some(default), false) = (attribute.default, self.result.attributes.contains(attribute.name)) {
+                self.result.attributes.set(attribute.name, default_value(default));
+            }
+        }
+        Ok(self.result)
+    }
+}
+
+fn default_value(default: DefaultValue) -> Value {
+    match default {
+        DefaultValue::Text(text) => Value::from(text),
+        DefaultValue::Integer(value) => number(value),
+        DefaultValue::Boolean(truth) => Value::Bool(truth),
+    }
+}
+
+fn both_names(ty: &EntityType, old: &str, new: &str) -> Invalid {
+    let text = format!("Both '{old}' and '{new}' cannot be specified for entity '{}'", ty.short);
+    Invalid::attribute(old, Class::Validation, text).hint(format!("remove {old}: it is the former name of {new}"))
+}
+
+fn unknown_attribute(ty: &'static EntityType, name: &str) -> Invalid {
+    let text = format!("Unknown attribute '{name}' for '{}'", ty.full);
+    let invalid = Invalid::attribute(name, Class::Validation, text);
+    match suggest::attribute(ty, name) {
+        Some(known) => invalid.hint(format!("write {known}")),
+        None => invalid.hint("remove it"),
+    }
+}
+
+/// Checks and coerces the attributes given for an update of an instance. What is the same as before is left out of the
+/// result; null means that an attribute is to be unset.
+///
+/// # Errors
+/// All that is wrong with them.
+pub fn validate_update(
+    ty: &'static EntityType,
+    current: &Attributes,
+    given: &Attributes,
+) -> Result<Validated, Vec<Invalid>> {
+    let mut validation = Validation { ty, source: Source::Management, result: Validated::default(), wrong: Vec::new() };
+    for (name, value) in given.0.iter().map(|(name, value)| (name.as_str(), value)) {
+        if current.get(name).is_some_and(|before| before == value) {
+            continue;
+        }
+        let Some(attribute) = validation.find(name, given) else { continue };
+        if !attribute.update {
+            let text = format!("Cannot update attribute '{}' in UPDATE", attribute.name);
+            validation.wrong.push(Invalid::attribute(attribute.name, Class::Validation, text));
+            continue;
+        }
+        let value = match value {
+            Value::Null => Ok(Value::Null),
+            value => coerce(attribute, value),
+        };
+        match value {
+            Ok(value) => validation.result.attributes.set(attribute.name, value),
+            Err(invalid) => {
+                let invalid = validation.prefixed(invalid);
+                validation.wrong.push(invalid);
+            }
+        }
+    }
+    if validation.wrong.is_empty() { Ok(validation.result) } else { Err(validation.wrong) }
+}
