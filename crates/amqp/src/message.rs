@@ -12,5 +12,5 @@ pub use annotations::{
 };
 pub use header::Header;
 pub use owned::{Body, Message};
-pub use properties::{Properties, PropertiesView};
+pub use properties::{Properties, PropertiesView, RoutingProperties};
 pub use scanner::{Scan, Scanner, Section, SectionKind};

@@ -77,6 +77,9 @@ pub struct MessageAnnotations<'a> {
     pub user: UserAnnotations<'a>,
     /// The router annotations. What the user put behind the first of them is lost, as in the old router.
     pub router: RouterAnnotations<'a>,
+    /// Whether there is a key that begins with `x-opt-qd.`, even one that is unknown or says nothing: the section must
+    /// then be written anew where router annotations are not to go.
+    pub router_part: bool,
 }
 
 impl<'a> MessageAnnotations<'a> {
@@ -90,13 +93,13 @@ impl<'a> MessageAnnotations<'a> {
         let start = entries.clone();
         let mut user = UserAnnotations { count: 0, raw: entries.rest() };
         let mut router = RouterAnnotations::default();
-        let mut in_router_part = false;
+        let mut router_part = false;
         for index in 0..pairs {
             let before = entries.position();
             match read_key(&mut entries)? {
                 Some(key) if key.starts_with(PREFIX) => {
-                    if !in_router_part {
-                        in_router_part = true;
+                    if !router_part {
+                        router_part = true;
                         // `before` is where this entry begins, between the start of the entries and their end.
                         let raw = start.rest().get(..before - start.position()).unwrap_or_default();
                         user = UserAnnotations { count: index, raw };
@@ -107,10 +110,10 @@ impl<'a> MessageAnnotations<'a> {
             }
         }
         entries.expect_end()?;
-        if !in_router_part {
+        if !router_part {
             user.count = pairs;
         }
-        Ok(Self { user, router })
+        Ok(Self { user, router, router_part })
     }
 }
 

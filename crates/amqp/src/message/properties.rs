@@ -3,6 +3,9 @@
 use crate::codec::{Decoder, ListEncoder, encode};
 use crate::{DecodeError, Symbol, Value, descriptor};
 
+/// How many fields the section can have.
+const PROPERTY_COUNT: usize = 13;
+
 /// The properties of a message, borrowed from its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PropertiesView<'a> {
@@ -41,7 +44,7 @@ impl<'a> PropertiesView<'a> {
     /// If it is not a well-formed one.
     pub fn decode(value: &'a [u8]) -> Result<Self, DecodeError> {
         let mut decoder = Decoder::new(value);
-        let mut fields = decoder.read_fields("properties", 13)?;
+        let mut fields = decoder.read_fields("properties", PROPERTY_COUNT)?;
         let view = Self {
             message_id: fields.optional(Decoder::read_raw)?,
             user_id: fields.optional(Decoder::read_binary)?,
@@ -59,6 +62,28 @@ impl<'a> PropertiesView<'a> {
         };
         fields.finish()?;
         Ok(view)
+    }
+}
+
+/// The properties that decide where a message may go, borrowed from its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct RoutingProperties<'a> {
+    /// The user who sent it.
+    pub user_id: Option<&'a [u8]>,
+    /// The address of the node it is destined for.
+    pub to: Option<&'a str>,
+}
+
+impl<'a> RoutingProperties<'a> {
+    /// Reads the first fields of a properties section's value; those behind `to` are not looked at.
+    ///
+    /// # Errors
+    /// If it is not a list, or one of these fields is malformed.
+    #[inline]
+    pub fn decode(value: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut fields = Decoder::new(value).read_fields("properties", PROPERTY_COUNT)?;
+        fields.optional(Decoder::skip_value)?;
+        Ok(Self { user_id: fields.optional(Decoder::read_binary)?, to: fields.optional(Decoder::read_str)? })
     }
 }
 
