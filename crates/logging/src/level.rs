@@ -94,26 +94,24 @@ impl LevelMask {
     }
 
     /// Reads an `enable` value: items separated by any of `,;:` and blanks, in any case of letters; each is a level
-    /// (that one only), a level with `+` (that and above), `none`, or `default`. `Ok(None)`: inherit from `DEFAULT`.
+    /// (that one only), a level with `+` (that and above), `none`, or `default`. `Ok(None)`: `default` is among them,
+    /// so inherit from `DEFAULT`. An empty text enables nothing.
     ///
     /// # Errors
     /// The whole text, if one item of it is none of these.
     pub fn parse(enable: &str) -> Result<Option<LevelMask>, UnknownLevel> {
-        let mut mask = None;
+        let (mut bits, mut inherit) = (0, false);
         let separator = |c: char| c == ',' || c == ';' || c == ':' || c.is_ascii_whitespace();
         for item in enable.split(separator).filter(|item| !item.is_empty()) {
             if item.eq_ignore_ascii_case("default") {
-                continue;
+                inherit = true;
+            } else if !item.eq_ignore_ascii_case("none") {
+                let (name, and_above) = item.strip_suffix('+').map_or((item, false), |name| (name, true));
+                let level = Level::from_name(name).ok_or_else(|| UnknownLevel(enable.to_owned()))?;
+                bits |= if and_above { LevelMask::from(level).0 } else { level.bit() };
             }
-            let bits = mask.get_or_insert(0);
-            if item.eq_ignore_ascii_case("none") {
-                continue;
-            }
-            let (name, and_above) = item.strip_suffix('+').map_or((item, false), |name| (name, true));
-            let level = Level::from_name(name).ok_or_else(|| UnknownLevel(enable.to_owned()))?;
-            *bits |= if and_above { LevelMask::from(level).0 } else { level.bit() };
         }
-        Ok(mask.map(LevelMask))
+        Ok((!inherit).then_some(LevelMask(bits)))
     }
 }
 
@@ -142,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn none_enables_nothing() {
+    fn none_and_an_empty_text_enable_nothing() {
         assert_eq!(LevelMask::parse("none"), Ok(Some(LevelMask::NONE)));
+        assert_eq!(LevelMask::parse(""), Ok(Some(LevelMask::NONE)));
     }
 
     #[test]
-    fn default_and_nothing_inherit() {
+    fn default_inherits() {
         assert_eq!(LevelMask::parse("default"), Ok(None));
-        assert_eq!(LevelMask::parse(""), Ok(None));
     }
 
     #[test]

@@ -43,20 +43,30 @@ impl Plane {
             {
                 serving();
             }
-            let idle_time = self.idle_time();
-            let outcome = tokio::select! {
+            tokio::select! {
                 signal = signals.stop() => return End::Signal(signal),
-                event = self.events.recv() => match event {
-                    Some(event) => self.take_event(event),
-                    None => return End::ShardsGone,
+                stepped = self.step() => if let Err(end) = stepped {
+                    return end;
                 },
-                Some(result) = self.lookups.recv() => self.take_lookup(result),
-                () = tokio::time::sleep(idle_time) => self.take_timeout(),
-            };
-            if let Err(failed) = outcome {
-                return End::ListenerFailed(failed);
             }
         }
+    }
+
+    /// Waits for the next thing to do and does it. Nothing is lost if the wait is given up.
+    ///
+    /// # Errors
+    /// If the router must end.
+    async fn step(&mut self) -> Result<(), End> {
+        let idle_time = self.idle_time();
+        let outcome = tokio::select! {
+            event = self.events.recv() => self.take_event(event.ok_or(End::ShardsGone)?),
+            Some(result) = self.lookups.recv() => self.take_lookup(result),
+            () = tokio::time::sleep(idle_time) => {
+                self.take_timeout();
+                Ok(())
+            }
+        };
+        outcome.map_err(End::ListenerFailed)
     }
 
     /// How long nothing is due.
@@ -66,14 +76,13 @@ impl Plane {
         self.entities.connectors.next_due().map_or(CORE_TICK, until).min(CORE_TICK)
     }
 
-    fn take_timeout(&mut self) -> Result<(), RequiredListenerFailed> {
+    fn take_timeout(&mut self) {
         self.entities.connectors.begin_due();
         self.shards.with_core(|core, host, now| {
             if core.next_timeout().is_some_and(|due| due <= now) {
                 core.handle_timeout(now, host);
             }
         });
-        Ok(())
     }
 
     fn take_lookup(&mut self, LookedUp { asker, found }: LookedUp) -> Result<(), RequiredListenerFailed> {

@@ -2,7 +2,6 @@
 
 use crate::shard::Shards;
 use amqp::Value;
-use config::LogConfig;
 use logging::{Entry, Level, Module, Settings};
 use management::{Attributes, EntityType, Failure};
 
@@ -65,12 +64,13 @@ impl LogEntities {
 }
 
 fn apply(module: Module, row: &Attributes) -> Result<(), String> {
-    let config = LogConfig::from_attributes(row).map_err(|invalid| invalid.text)?;
+    let text = |name: &str| row.text(name).map(str::to_owned);
     let settings = Settings {
-        enable: config.enable,
-        include_timestamp: config.include_timestamp,
-        include_source: config.include_source,
-        output_file: config.output_file.filter(|file| !file.is_empty()),
+        // An empty list of levels enables none; only one that is not given is inherited.
+        enable: text("enable"),
+        include_timestamp: row.boolean("includeTimestamp"),
+        include_source: row.boolean("includeSource"),
+        output_file: text("outputFile").filter(|file| !file.is_empty()),
     };
     logging::configure(module, settings).map_err(|error| error.to_string())
 }
