@@ -31,7 +31,7 @@ pub use logger::{Counts, Logger};
 pub use module::Module;
 pub use settings::{Settings, SettingsError};
 pub use sink::OpenFailed;
-pub use timestamp::TimestampStyle;
+pub use timestamp::{TimestampStyle, time_text};
 
 use std::fmt;
 

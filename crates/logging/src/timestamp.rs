@@ -46,8 +46,7 @@ impl Clock {
         static GENERATIONS: AtomicU64 = AtomicU64::new(0);
         let format = style.format.as_deref().unwrap_or(DEFAULT_FORMAT);
         Clock {
-            // A format cannot hold a NUL: what follows one would never be seen by strftime.
-            format: CString::new(format.split('\0').next().unwrap_or_default()).unwrap_or_default(),
+            format: c_format(format),
             utc: style.utc,
             generation: GENERATIONS.fetch_add(1, Ordering::Relaxed),
         }
@@ -81,6 +80,17 @@ impl Clock {
         };
         Second { generation: self.generation, epoch_seconds, before, hole, after }
     }
+}
+
+/// A point in time as `strftime` writes it, in the zone of this machine or in UTC; empty if the format yields nothing or
+/// more than 255 bytes.
+pub fn time_text(format: &str, epoch_seconds: u64, utc: bool) -> String {
+    strftime(&c_format(format), epoch_seconds, utc)
+}
+
+/// A format cannot hold a NUL: what follows one would never be seen by strftime.
+fn c_format(format: &str) -> CString {
+    CString::new(format.split('\0').next().unwrap_or_default()).unwrap_or_default()
 }
 
 /// Finds a printf conversion for a number, such as `%06lu`: where it is, and its width.
@@ -143,6 +153,11 @@ mod tests {
     #[test]
     fn a_format_without_a_hole_is_taken_as_it_is() {
         assert_eq!(stamp(Some("%H:%M")), "22:13");
+    }
+
+    #[test]
+    fn a_point_in_time_can_be_had_alone() {
+        assert_eq!(time_text("%a %b %e %H:%M:%S %Y", TIME.as_secs(), true), "Tue Nov 14 22:13:20 2023");
     }
 
     #[test]
