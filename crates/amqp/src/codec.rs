@@ -18,4 +18,4 @@ pub use compound::Fields;
 pub use decode::Decoder;
 pub(crate) use encode::length;
 pub use encode_compound::{ListEncoder, MapEncoder};
-pub use error::DecodeError;
+pub use error::{DecodeError, DecodeErrorKind};

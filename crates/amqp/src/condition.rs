@@ -29,7 +29,7 @@ impl ErrorCondition {
     pub fn decode(decoder: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         let found = decoder.read_descriptor()?;
         if found.code() != Some(descriptor::ERROR) {
-            return Err(DecodeError::UnknownDescriptor { descriptor: found.to_string() });
+            return Err(DecodeError::unknown_descriptor(found));
         }
         let mut fields = decoder.read_fields("error", 3)?;
         let error = Self {

@@ -20,11 +20,12 @@ pub mod terminus;
 pub mod trace;
 pub mod value;
 
-pub use codec::{DecodeError, Decoder};
+pub use codec::{DecodeError, DecodeErrorKind, Decoder};
 pub use condition::ErrorCondition;
 pub use performative::Performative;
 pub use state::DeliveryState;
 pub use value::{Array, Described, Map, Symbol, Value};
 
-/// How deep lists, maps, arrays and described values may nest; deeper input is refused with [`DecodeError::TooDeep`].
+/// How deep lists, maps, arrays and described values may nest; deeper input is refused with
+/// [`DecodeErrorKind::TooDeep`].
 pub const MAX_DEPTH: usize = 32;

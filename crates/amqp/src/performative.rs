@@ -120,8 +120,7 @@ impl<'a> Performative<'a> {
             Some(descriptor::TRANSFER) => Self::Transfer(Transfer::decode(&mut decoder)?),
             Some(descriptor::DISPOSITION) => Self::Disposition(Disposition::decode(&mut decoder)?),
             Some(descriptor::FLOW) => Self::Flow(Flow::decode(&mut decoder)?),
-            code => Self::decode_rare(&mut decoder, code)?
-                .ok_or_else(|| DecodeError::UnknownDescriptor { descriptor: found.to_string() })?,
+            code => Self::decode_rare(&mut decoder, code)?.ok_or_else(|| DecodeError::unknown_descriptor(found))?,
         };
         Ok((performative, decoder.rest()))
     }

@@ -100,7 +100,7 @@ impl SaslFrame {
                 let additional_data = fields.optional(Decoder::read_binary)?.map(<[u8]>::to_vec);
                 (Self::Outcome { code, additional_data }, fields)
             }
-            _ => return Err(DecodeError::UnknownDescriptor { descriptor: found.to_string() }),
+            _ => return Err(DecodeError::unknown_descriptor(found)),
         };
         fields.finish()?;
         Ok(frame)

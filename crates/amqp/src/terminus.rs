@@ -146,7 +146,7 @@ impl Source {
     pub fn decode(decoder: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         let found = decoder.read_descriptor()?;
         if found.code() != Some(descriptor::SOURCE) {
-            return Err(DecodeError::UnknownDescriptor { descriptor: found.to_string() });
+            return Err(DecodeError::unknown_descriptor(found));
         }
         let mut fields = decoder.read_fields("source", 11)?;
         let common = Common::decode(&mut fields)?;
@@ -221,7 +221,7 @@ impl TargetTerminus {
                 fields.finish()?;
                 Ok(Self::Coordinator { capabilities })
             }
-            _ => Err(DecodeError::UnknownDescriptor { descriptor: found.to_string() }),
+            _ => Err(DecodeError::unknown_descriptor(found)),
         }
     }
 

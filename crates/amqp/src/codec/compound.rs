@@ -1,6 +1,6 @@
 //! Reading the fields of a described list (part 1, section 1.4: composite types).
 
-use super::{DecodeError, Decoder};
+use super::{DecodeError, DecodeErrorKind, Decoder};
 
 /// The fields of a composite, in order. Fields that are absent at the end and fields that are null are the same.
 #[derive(Clone, Debug)]
@@ -15,11 +15,11 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// If it is not a well-formed list, or has more fields than `max`.
-    #[inline]
+    #[inline(always)]
     pub fn read_fields(&mut self, composite: &'static str, max: usize) -> Result<Fields<'a>, DecodeError> {
         let (left, decoder) = self.read_list()?;
         if left > max {
-            return Err(DecodeError::TooManyFields { composite, count: left });
+            return Err(DecodeErrorKind::TooManyFields { composite, count: left }.into());
         }
         Ok(Fields { decoder, left, composite })
     }
@@ -40,7 +40,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Those of `read`.
-    #[inline]
+    #[inline(always)]
     pub fn optional<T>(
         &mut self,
         read: impl FnOnce(&mut Decoder<'a>) -> Result<T, DecodeError>,
@@ -55,8 +55,8 @@ impl<'a> Fields<'a> {
     /// The next field, which must have a value.
     ///
     /// # Errors
-    /// [`DecodeError::MissingField`] if it has none, and those of `read`.
-    #[inline]
+    /// [`DecodeErrorKind::MissingField`] if it has none, and those of `read`.
+    #[inline(always)]
     pub fn mandatory<T>(
         &mut self,
         field: &'static str,
@@ -64,7 +64,7 @@ impl<'a> Fields<'a> {
     ) -> Result<T, DecodeError> {
         match self.optional(read)? {
             Some(value) => Ok(value),
-            None => Err(DecodeError::MissingField { composite: self.composite, field }),
+            None => Err(DecodeErrorKind::MissingField { composite: self.composite, field }.into()),
         }
     }
 
@@ -78,14 +78,14 @@ impl<'a> Fields<'a> {
 
     /// The error for a field whose value is of the right type but not one that is defined.
     pub fn out_of_range(&self, field: &'static str) -> DecodeError {
-        DecodeError::OutOfRange { composite: self.composite, field }
+        DecodeErrorKind::OutOfRange { composite: self.composite, field }.into()
     }
 
     /// To be called after the last field: checks that the list's size ends with them.
     ///
     /// # Errors
-    /// [`DecodeError::TrailingBytes`].
-    #[inline]
+    /// [`DecodeErrorKind::TrailingBytes`].
+    #[inline(always)]
     pub fn finish(mut self) -> Result<(), DecodeError> {
         while self.left > 0 {
             self.decoder.skip_value()?;

@@ -1,7 +1,7 @@
 //! The cursor: where reading stands, whole values, compound values.
 
-use super::DecodeError;
 use super::format::{self, Width};
+use super::{DecodeError, DecodeErrorKind};
 use crate::descriptor::Descriptor;
 
 /// A cursor over encoded bytes. Every `read_*` advances over exactly one value or fails; none of them panics, and none
@@ -15,44 +15,44 @@ pub struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     /// Starts at the first of `bytes`.
-    #[inline]
+    #[inline(always)]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, depth: 0 }
     }
 
     /// Bytes from the start of what was given to [`Decoder::new`]; also within lists and maps.
-    #[inline]
+    #[inline(always)]
     pub fn position(&self) -> usize {
         self.at
     }
 
     /// How many bytes are left.
-    #[inline]
+    #[inline(always)]
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.at
     }
 
     /// The bytes that are left.
-    #[inline]
+    #[inline(always)]
     pub fn rest(&self) -> &'a [u8] {
         // `at` never passes the end, so this is the tail, not the default.
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
     /// Whether nothing is left.
-    #[inline]
+    #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.at >= self.bytes.len()
     }
 
     /// The format code of the next value.
-    #[inline]
+    #[inline(always)]
     pub fn peek_code(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
     /// Advances over the next value if it is null, and says whether it was.
-    #[inline]
+    #[inline(always)]
     pub fn take_null(&mut self) -> bool {
         let null = self.peek_code() == Some(format::NULL);
         self.at += usize::from(null);
@@ -60,7 +60,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Advances over exactly these bytes if they are next, and says whether they were.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_exactly<const N: usize>(&mut self, expected: &[u8; N]) -> bool {
         let found = self.rest().first_chunk::<N>() == Some(expected);
         self.at += if found { N } else { 0 };
@@ -70,47 +70,47 @@ impl<'a> Decoder<'a> {
     /// Succeeds if nothing is left.
     ///
     /// # Errors
-    /// [`DecodeError::TrailingBytes`] otherwise.
+    /// [`DecodeErrorKind::TrailingBytes`] otherwise.
     pub fn expect_end(&self) -> Result<(), DecodeError> {
         match self.remaining() {
             0 => Ok(()),
-            count => Err(DecodeError::TrailingBytes { count, at: self.at }),
+            count => Err(DecodeErrorKind::TrailingBytes { count, at: self.at }.into()),
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn byte(&mut self) -> Result<u8, DecodeError> {
-        let Some(&byte) = self.bytes.get(self.at) else { return Err(DecodeError::Truncated { at: self.bytes.len() }) };
+        let Some(&byte) = self.bytes.get(self.at) else { return Err(DecodeError::truncated(self.bytes.len())) };
         self.at += 1;
         Ok(byte)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
         let Some((taken, _)) = self.rest().split_at_checked(count) else {
-            return Err(DecodeError::Truncated { at: self.bytes.len() });
+            return Err(DecodeError::truncated(self.bytes.len()));
         };
         self.at += count;
         Ok(taken)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         let Some(taken) = self.rest().first_chunk::<N>() else {
-            return Err(DecodeError::Truncated { at: self.bytes.len() });
+            return Err(DecodeError::truncated(self.bytes.len()));
         };
         self.at += N;
         Ok(*taken)
     }
 
     /// A size or count, in one byte or in four.
-    #[inline]
+    #[inline(always)]
     pub(super) fn prefix(&mut self, wide: bool) -> Result<usize, DecodeError> {
         if wide { Ok(u32::from_be_bytes(self.array()?) as usize) } else { Ok(self.byte()?.into()) }
     }
 
     /// The bytes of a value of variable width, after its format code.
-    #[inline]
+    #[inline(always)]
     pub(super) fn variable(&mut self, wide: bool) -> Result<&'a [u8], DecodeError> {
         let size = self.prefix(wide)?;
         self.take(size)
@@ -140,7 +140,7 @@ impl<'a> Decoder<'a> {
         let size = self.prefix(wide)?;
         let mut members = self.nested(size)?;
         let Ok(count) = members.prefix(wide) else {
-            return Err(DecodeError::BadCount { what, count: 0, size, at: start });
+            return Err(DecodeError::bad_count(what, 0, size, start));
         };
         Ok((count, members))
     }
@@ -149,7 +149,7 @@ impl<'a> Decoder<'a> {
     pub(super) fn list_members(&mut self, what: &'static str, wide: bool) -> Result<(usize, Self), DecodeError> {
         let (count, members) = self.members(what, wide)?;
         if count > members.remaining() {
-            return Err(DecodeError::BadCount { what, count, size: members.remaining(), at: members.at });
+            return Err(DecodeError::bad_count(what, count, members.remaining(), members.at));
         }
         Ok((count, members))
     }
@@ -165,7 +165,7 @@ impl<'a> Decoder<'a> {
             format::LIST_0 => Ok((0, self.nested(0)?)),
             format::LIST8 => self.list_members("list", false),
             format::LIST32 => self.list_members("list", true),
-            code => Err(DecodeError::WrongType { expected: "list", code, at }),
+            code => Err(DecodeError::wrong_type("list", code, at)),
         }
     }
 
@@ -178,10 +178,10 @@ impl<'a> Decoder<'a> {
         let (count, members) = match self.byte()? {
             format::MAP8 => self.list_members("map", false)?,
             format::MAP32 => self.list_members("map", true)?,
-            code => return Err(DecodeError::WrongType { expected: "map", code, at }),
+            code => return Err(DecodeError::wrong_type("map", code, at)),
         };
         if count % 2 != 0 {
-            return Err(DecodeError::BadCount { what: "map", count, size: members.remaining(), at: members.at });
+            return Err(DecodeError::bad_count("map", count, members.remaining(), members.at));
         }
         Ok((count / 2, members))
     }
@@ -195,7 +195,7 @@ impl<'a> Decoder<'a> {
         let at = self.at;
         match self.byte()? {
             format::DESCRIBED => {}
-            code => return Err(DecodeError::WrongType { expected: "described value", code, at }),
+            code => return Err(DecodeError::wrong_type("described value", code, at)),
         }
         // The usual encoding of the specification's own descriptors.
         if let Some(&[format::SMALL_ULONG, code]) = self.rest().first_chunk() {
@@ -238,7 +238,7 @@ impl<'a> Decoder<'a> {
                 Some(Width::Fixed(size)) => self.take(size).map(drop),
                 Some(Width::Prefix8) => self.variable(false).map(drop),
                 Some(Width::Prefix32) => self.variable(true).map(drop),
-                None => Err(DecodeError::UnknownFormat { code, at }),
+                None => Err(DecodeErrorKind::UnknownFormat { code, at }.into()),
             },
         }
     }
@@ -256,5 +256,5 @@ impl<'a> Decoder<'a> {
 }
 
 fn deeper(depth: usize, at: usize) -> Result<usize, DecodeError> {
-    if depth >= crate::MAX_DEPTH { Err(DecodeError::TooDeep { at }) } else { Ok(depth + 1) }
+    if depth >= crate::MAX_DEPTH { Err(DecodeError::too_deep(at)) } else { Ok(depth + 1) }
 }

@@ -1,22 +1,22 @@
 //! Reading values of one known type, in each of its encodings.
 
 use super::format::*;
-use super::{DecodeError, Decoder};
+use super::{DecodeError, DecodeErrorKind, Decoder};
 use crate::Symbol;
 
-#[cold]
+#[inline]
 fn wrong<T>(expected: &'static str, code: u8, at: usize) -> Result<T, DecodeError> {
-    Err(DecodeError::WrongType { expected, code, at })
+    Err(DecodeError::wrong_type(expected, code, at))
 }
 
-/// Each fails with [`DecodeError::WrongType`] if the next value is of another type, and with
-/// [`DecodeError::Truncated`] if the bytes end inside it.
+/// Each fails with [`DecodeErrorKind::WrongType`] if the next value is of another type, and with
+/// [`DecodeErrorKind::Truncated`] if the bytes end inside it.
 impl<'a> Decoder<'a> {
     /// A boolean.
     ///
     /// # Errors
     /// Wrong type, truncated, or a byte other than 0 and 1.
-    #[inline]
+    #[inline(always)]
     pub fn read_bool(&mut self) -> Result<bool, DecodeError> {
         let at = self.position();
         match self.byte()? {
@@ -27,13 +27,13 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn boolean_byte(&mut self) -> Result<bool, DecodeError> {
         let at = self.position();
         match self.byte()? {
             0 => Ok(false),
             1 => Ok(true),
-            byte => Err(DecodeError::BadBoolean { byte, at }),
+            byte => Err(DecodeErrorKind::BadBoolean { byte, at }.into()),
         }
     }
 
@@ -41,7 +41,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// Wrong type or truncated.
-    #[inline]
+    #[inline(always)]
     pub fn read_ubyte(&mut self) -> Result<u8, DecodeError> {
         let at = self.position();
         match self.byte()? {
@@ -67,7 +67,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// Wrong type or truncated.
-    #[inline]
+    #[inline(always)]
     pub fn read_uint(&mut self) -> Result<u32, DecodeError> {
         let at = self.position();
         match self.byte()? {
@@ -134,7 +134,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// Wrong type or truncated.
-    #[inline]
+    #[inline(always)]
     pub fn read_binary(&mut self) -> Result<&'a [u8], DecodeError> {
         let at = self.position();
         match self.byte()? {
@@ -211,7 +211,7 @@ impl<'a> Decoder<'a> {
     pub(super) fn utf8(&mut self, wide: bool) -> Result<&'a str, DecodeError> {
         let at = self.position();
         let bytes = self.variable(wide)?;
-        std::str::from_utf8(bytes).map_err(|_| DecodeError::BadText { encoding: "UTF-8", at })
+        std::str::from_utf8(bytes).map_err(|_| DecodeError::bad_text("UTF-8", at))
     }
 
     #[inline]
@@ -220,7 +220,7 @@ impl<'a> Decoder<'a> {
         let bytes = self.variable(wide)?;
         match std::str::from_utf8(bytes) {
             Ok(text) if text.is_ascii() => Ok(text),
-            _ => Err(DecodeError::BadText { encoding: "ASCII", at }),
+            _ => Err(DecodeError::bad_text("ASCII", at)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reading values of any type into owned ones.
 
 use super::format::*;
-use super::{DecodeError, Decoder};
+use super::{DecodeError, DecodeErrorKind, Decoder};
 use crate::{Array, Described, Map, Symbol, Value};
 
 /// Members of an array that take no bytes (nulls, zeros, empty lists) can be claimed by the billion in a few bytes. So
@@ -56,7 +56,7 @@ impl Decoder<'_> {
                 let (count, members) = self.list_members("map", code == MAP32)?;
                 if count % 2 != 0 {
                     let (size, at) = (members.remaining(), members.position());
-                    return Err(DecodeError::BadCount { what: "map", count, size, at });
+                    return Err(DecodeError::bad_count("map", count, size, at));
                 }
                 members.pairs(count / 2, free).map(Value::Map)
             }
@@ -95,14 +95,14 @@ impl Decoder<'_> {
             DECIMAL128 => Value::Decimal128(self.array()?),
             CHAR => match char::from_u32(u32::from_be_bytes(self.array()?)) {
                 Some(char) => Value::Char(char),
-                None => return Err(DecodeError::BadText { encoding: "Unicode", at }),
+                None => return Err(DecodeError::bad_text("Unicode", at)),
             },
             TIMESTAMP => Value::Timestamp(i64::from_be_bytes(self.array()?)),
             UUID => Value::Uuid(self.array()?),
             BINARY8 | BINARY32 => Value::Binary(self.variable(code == BINARY32)?.to_vec()),
             STRING8 | STRING32 => Value::String(self.utf8(code == STRING32)?.to_owned()),
             SYMBOL8 | SYMBOL32 => Value::Symbol(Symbol::from(self.ascii(code == SYMBOL32)?)),
-            _ => return Err(DecodeError::UnknownFormat { code, at }),
+            _ => return Err(DecodeErrorKind::UnknownFormat { code, at }.into()),
         })
     }
 
@@ -159,7 +159,7 @@ impl Decoder<'_> {
         let mut descriptors = Vec::new();
         loop {
             if descriptors.len() >= crate::MAX_DEPTH {
-                return Err(DecodeError::TooDeep { at: self.position() });
+                return Err(DecodeError::too_deep(self.position()));
             }
             descriptors.push(self.value(free)?);
             match self.byte()? {
@@ -180,9 +180,9 @@ impl Decoder<'_> {
             Some(Width::Fixed(bytes)) => size / bytes,
             Some(Width::Prefix8) => size,
             Some(Width::Prefix32) => size / 4,
-            None => return Err(DecodeError::UnknownFormat { code, at }),
+            None => return Err(DecodeErrorKind::UnknownFormat { code, at }.into()),
         };
-        if count > room { Err(DecodeError::BadCount { what: "array", count, size, at }) } else { Ok(()) }
+        if count > room { Err(DecodeError::bad_count("array", count, size, at)) } else { Ok(()) }
     }
 }
 

@@ -1,8 +1,72 @@
 //! What can be wrong with encoded bytes.
 
-/// Why bytes are not what they should be. Positions are byte offsets from the start of what was decoded.
+use std::fmt;
+
+/// Why bytes are not what they should be. It is one pointer wide, so that reading what is right costs little.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct DecodeError(Box<DecodeErrorKind>);
+
+impl DecodeError {
+    /// What is wrong.
+    pub fn kind(&self) -> &DecodeErrorKind {
+        &self.0
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn truncated(at: usize) -> Self {
+        DecodeErrorKind::Truncated { at }.into()
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wrong_type(expected: &'static str, code: u8, at: usize) -> Self {
+        DecodeErrorKind::WrongType { expected, code, at }.into()
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn bad_count(what: &'static str, count: usize, size: usize, at: usize) -> Self {
+        DecodeErrorKind::BadCount { what, count, size, at }.into()
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn too_deep(at: usize) -> Self {
+        DecodeErrorKind::TooDeep { at }.into()
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn bad_text(encoding: &'static str, at: usize) -> Self {
+        DecodeErrorKind::BadText { encoding, at }.into()
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn unknown_descriptor(descriptor: crate::descriptor::Descriptor<'_>) -> Self {
+        DecodeErrorKind::UnknownDescriptor { descriptor: descriptor.to_string() }.into()
+    }
+}
+
+impl From<DecodeErrorKind> for DecodeError {
+    #[cold]
+    #[inline(never)]
+    fn from(kind: DecodeErrorKind) -> Self {
+        Self(Box::new(kind))
+    }
+}
+
+impl fmt::Debug for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What is wrong with the bytes. Positions are byte offsets from the start of what was decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DecodeError {
+pub enum DecodeErrorKind {
     /// A value's bytes end before its encoding says so.
     #[error("the value ends beyond the bytes at hand (at byte {at})")]
     Truncated {

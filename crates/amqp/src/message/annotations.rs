@@ -3,7 +3,7 @@
 //! Routers put annotations of their own, whose keys begin with `x-opt-qd.`, behind those of the user.
 
 use crate::codec::{Decoder, ListEncoder, MapEncoder, encode, format};
-use crate::{DecodeError, descriptor};
+use crate::{DecodeError, DecodeErrorKind, descriptor};
 
 const PREFIX: &str = "x-opt-qd.";
 const PHASE: &str = "x-opt-qd.phase";
@@ -119,10 +119,10 @@ impl<'a> MessageAnnotations<'a> {
 
 fn read_map(value: &[u8]) -> Result<(usize, Decoder<'_>), AnnotationsError> {
     let mut decoder = Decoder::new(value);
-    decoder.read_map().map_err(|error| match error {
-        DecodeError::WrongType { .. } => AnnotationsError::NotAMap,
-        DecodeError::BadCount { count, .. } if count % 2 != 0 => AnnotationsError::OddCount,
-        other => AnnotationsError::Malformed(other),
+    decoder.read_map().map_err(|error| match error.kind() {
+        DecodeErrorKind::WrongType { .. } => AnnotationsError::NotAMap,
+        DecodeErrorKind::BadCount { count, .. } if count % 2 != 0 => AnnotationsError::OddCount,
+        _ => AnnotationsError::Malformed(error),
     })
 }
 

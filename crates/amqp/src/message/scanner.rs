@@ -1,7 +1,7 @@
 //! Walking through the sections of a message without copying, as far as its bytes are there.
 
 use crate::codec::{Decoder, format};
-use crate::{DecodeError, descriptor};
+use crate::{DecodeError, DecodeErrorKind, descriptor};
 
 /// The sections in the order of section 3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -161,8 +161,10 @@ impl<'a> Scanner<'a> {
                 self.last = Some(section.kind);
                 Ok(Scan::Section(section))
             }
-            Err(DecodeError::Truncated { .. }) if !self.complete => Ok(Scan::Incomplete { begun }),
-            Err(error) => Err(error),
+            Err(error) => match error.kind() {
+                DecodeErrorKind::Truncated { .. } if !self.complete => Ok(Scan::Incomplete { begun }),
+                _ => Err(error),
+            },
         }
     }
 
@@ -176,16 +178,16 @@ impl<'a> Scanner<'a> {
         let from_start = ahead.rest();
         let found = ahead.read_descriptor()?;
         let Some(kind) = found.code().and_then(SectionKind::from_code) else {
-            return Err(DecodeError::UnknownDescriptor { descriptor: found.to_string() });
+            return Err(DecodeError::unknown_descriptor(found));
         };
         if self.last.is_some_and(|last| !kind.can_follow(last)) {
-            return Err(DecodeError::SectionOrder { section: kind.name(), at: start });
+            return Err(DecodeErrorKind::SectionOrder { section: kind.name(), at: start }.into());
         }
         *begun = Some(kind);
         if let Some(code) = ahead.peek_code()
             && let Err(expected) = kind.accepts(code)
         {
-            return Err(DecodeError::WrongType { expected, code, at: ahead.position() });
+            return Err(DecodeError::wrong_type(expected, code, ahead.position()));
         }
         let value = ahead.read_raw()?;
         let raw = from_start.get(..ahead.position() - start).unwrap_or_default();
