@@ -1,0 +1,18 @@
+//! A blocking AMQP 1.0 client: one connection, one session, links that send and receive, and requests to a management
+//! node. What `send`, `receive`, `qdstat` and `qdmanage` have in common.
+
+mod books;
+mod connection;
+mod error;
+mod link;
+mod node;
+mod options;
+mod url;
+
+pub use books::{Incoming, Outcome};
+pub use connection::Client;
+pub use error::{ClientError, StatusClass};
+pub use link::{Receiver, ReceiverOptions, Sender};
+pub use node::{Node, QueryRows};
+pub use options::{ConnectOptions, SaslOptions, TlsOptions};
+pub use url::{DEFAULT_MANAGEMENT, Url};

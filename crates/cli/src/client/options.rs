@@ -1,0 +1,98 @@
+//! How to connect and authenticate.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{ClientError, Url};
+
+/// How to connect.
+#[derive(Clone, Debug)]
+pub struct ConnectOptions {
+    /// Where to.
+    pub url: Url,
+    /// How long to wait for each thing that the peer has to do; zero: for ever.
+    pub timeout: Duration,
+    /// How to authenticate.
+    pub sasl: SaslOptions,
+    /// What the user said about TLS.
+    pub tls: TlsOptions,
+    /// The host named in the open; the URL's if absent. A multi-tenant listener takes it as the tenant.
+    pub virtual_host: Option<String>,
+}
+
+/// How to authenticate. It has no `Debug` of its own making that shows the password.
+#[derive(Clone, Default)]
+pub struct SaslOptions {
+    /// Mechanisms that may be used; `None`: any.
+    pub mechanisms: Option<Vec<String>>,
+    /// Who to authenticate as.
+    pub user: Option<String>,
+    /// With what.
+    pub password: Option<String>,
+    /// Speak SASL even if there is nothing to say but ANONYMOUS. (The old tools skip SASL then.)
+    pub always: bool,
+}
+
+impl std::fmt::Debug for SaslOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SaslOptions").field("mechanisms", &self.mechanisms).field("user", &self.user).finish()
+    }
+}
+
+/// What the user said about TLS.
+#[derive(Clone, Debug, Default)]
+pub struct TlsOptions {
+    /// The client's certificate.
+    pub certificate: Option<PathBuf>,
+    /// Certificates of authorities to trust.
+    pub trust_file: Option<PathBuf>,
+}
+
+impl ConnectOptions {
+    /// Plain options for a URL: five seconds of patience, SASL as the old tools use it.
+    pub fn new(url: Url) -> Self {
+        Self { url, timeout: Duration::from_secs(5), sasl: SaslOptions::default(), tls: TlsOptions::default(), virtual_host: None }
+    }
+
+    /// The SASL client, if SASL is to be spoken.
+    pub(super) fn mechanisms(&self) -> Option<security::ClientMechanisms> {
+        let user = self.sasl.user.clone().or_else(|| self.url.user.clone());
+        let password = self.sasl.password.clone().or_else(|| self.url.password.clone());
+        if user.is_none() && self.sasl.mechanisms.is_none() && !self.sasl.always {
+            return None;
+        }
+        let mut mechanisms = security::ClientMechanisms::new();
+        if let Some(user) = user {
+            mechanisms = mechanisms.password(user, password.unwrap_or_default());
+        }
+        if let Some(only) = &self.sasl.mechanisms {
+            if only.iter().any(|name| name == "EXTERNAL") {
+                mechanisms = mechanisms.external();
+            }
+            mechanisms = mechanisms.only(only.iter().map(String::as_str));
+        }
+        Some(mechanisms)
+    }
+
+    /// Refuses what this version cannot do.
+    ///
+    /// # Errors
+    /// [`ClientError::Tls`] if a connection of this kind needs TLS.
+    pub(super) fn check(&self) -> Result<(), ClientError> {
+        let reason = if self.url.is_tls() {
+            "the URL begins with amqps:"
+        } else if self.tls.certificate.is_some() {
+            "a client certificate is given"
+        } else if self.tls.trust_file.is_some() {
+            "a file of trusted certificates is given"
+        } else {
+            return Ok(());
+        };
+        Err(ClientError::Tls(reason))
+    }
+}
+
+/// The names in a list as options take it: separated by blanks or commas.
+pub fn names(list: &str) -> Vec<String> {
+    list.split([' ', ',']).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
