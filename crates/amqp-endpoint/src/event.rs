@@ -75,8 +75,8 @@ pub enum Event<'a> {
         /// Properties of the flow.
         properties: Option<Box<Map>>,
     },
-    /// A drain that we asked for is complete, or the peer, sender on this link, gave back unused credit by itself.
-    /// The peer has no credit left.
+    /// A drain that we asked for is complete (the peer, sender on this link, has no credit left), or the peer gave back
+    /// credit by itself.
     Drained {
         /// The link.
         link: LinkId,

@@ -20,17 +20,43 @@
 //! ways, through the layer.
 #![forbid(unsafe_code)]
 
+mod attach;
+mod coalesce;
 mod config;
 mod connection;
+mod detach;
+mod disposition;
 mod event;
+mod fault;
+mod flow;
+mod frames;
+mod handshake;
+mod header;
+mod incoming;
 mod input;
+mod link;
+mod names;
+mod opening;
+mod outgoing;
+mod output;
 mod sasl;
+mod sasl_layer;
+mod session;
+mod shorten;
+mod sparse;
+mod timers;
+mod unsettled;
+mod window;
 
+pub use attach::{AttachError, NewLink};
 pub use config::{ConnectionConfig, Side};
-pub use connection::{AttachError, BeginError, Connection, LinkInfo, NewDelivery, NewLink};
+pub use connection::Connection;
 pub use event::{Event, IncomingTransfer};
 pub use input::Input;
+pub use link::LinkInfo;
+pub use outgoing::NewDelivery;
 pub use sasl::{SaslClient, SaslServer, SaslStep, SecurityLayer};
+pub use session::BeginError;
 
 /// Monotonic time since an arbitrary start.
 pub type Now = std::time::Duration;
