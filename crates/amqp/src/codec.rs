@@ -3,6 +3,8 @@
 //! [`Decoder`] reads, borrowing text and bytes from its input; the free functions of [`encode`] write, always in the
 //! smallest encoding; [`ListEncoder`] and [`MapEncoder`] write compound values whose size is known only at their end.
 
+mod compact;
+mod compact_write;
 mod compound;
 mod decode;
 mod decode_scalar;
@@ -13,9 +15,15 @@ mod encode_compound;
 mod encode_value;
 mod error;
 pub mod format;
+mod read_fields;
+mod write_fields;
 
+pub(crate) use compact::CompactFields;
+pub(crate) use compact_write::{CompactFrame, ROOM};
 pub use compound::Fields;
 pub use decode::Decoder;
 pub(crate) use encode::length;
 pub use encode_compound::{ListEncoder, MapEncoder};
 pub use error::{DecodeError, DecodeErrorKind};
+pub(crate) use read_fields::ReadFields;
+pub(crate) use write_fields::WriteFields;

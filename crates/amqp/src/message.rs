@@ -6,6 +6,7 @@ mod header;
 mod owned;
 mod properties;
 mod scanner;
+mod section;
 
 pub use annotations::{
     AnnotationsError, MessageAnnotations, RouterAnnotations, Trace, UserAnnotations, write_message_annotations,
@@ -13,4 +14,5 @@ pub use annotations::{
 pub use header::Header;
 pub use owned::{Body, Message};
 pub use properties::{Properties, PropertiesView, RoutingProperties};
-pub use scanner::{Scan, Scanner, Section, SectionKind};
+pub use scanner::{Scan, Scanner};
+pub use section::{Section, SectionKind};

@@ -14,7 +14,7 @@ pub use flow::Flow;
 pub use session::{Begin, End};
 pub use transfer::Transfer;
 
-use crate::codec::{DecodeError, Decoder, Fields};
+use crate::codec::{CompactFields, DecodeError, Decoder, ReadFields};
 use crate::descriptor;
 
 /// The role of the peer that sends a frame: `Sender` = false on the wire.
@@ -32,9 +32,13 @@ impl Role {
         self == Self::Receiver
     }
 
-    #[inline]
-    fn decode(decoder: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        Ok(if decoder.read_bool()? { Self::Receiver } else { Self::Sender })
+    #[inline(always)]
+    fn read<'a, F: ReadFields<'a>>(fields: &mut F) -> Result<Self, F::Error> {
+        match fields.boolean()? {
+            Some(true) => Ok(Self::Receiver),
+            Some(false) => Ok(Self::Sender),
+            None => Err(fields.missing("role")),
+        }
     }
 }
 
@@ -51,8 +55,8 @@ pub enum SenderSettleMode {
 }
 
 impl SenderSettleMode {
-    fn decode_field(fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
-        match fields.optional(Decoder::read_ubyte)? {
+    fn read<'a, F: ReadFields<'a>>(fields: &mut F) -> Result<Self, F::Error> {
+        match fields.ubyte()? {
             None | Some(2) => Ok(Self::Mixed),
             Some(0) => Ok(Self::Unsettled),
             Some(1) => Ok(Self::Settled),
@@ -72,9 +76,9 @@ pub enum ReceiverSettleMode {
 }
 
 impl ReceiverSettleMode {
-    #[inline]
-    fn decode_field(fields: &mut Fields<'_>) -> Result<Option<Self>, DecodeError> {
-        match fields.optional(Decoder::read_ubyte)? {
+    #[inline(always)]
+    fn read<'a, F: ReadFields<'a>>(fields: &mut F) -> Result<Option<Self>, F::Error> {
+        match fields.ubyte()? {
             None => Ok(None),
             Some(0) => Ok(Some(Self::First)),
             Some(1) => Ok(Some(Self::Second)),
@@ -114,28 +118,43 @@ impl<'a> Performative<'a> {
     /// If the body does not begin with a performative, or that is malformed, or a mandatory field is missing.
     #[inline]
     pub fn decode(body: &'a [u8]) -> Result<(Self, &'a [u8]), DecodeError> {
-        let mut decoder = Decoder::new(body);
-        let found = decoder.read_descriptor()?;
-        let performative = match found.code() {
-            Some(descriptor::TRANSFER) => Self::Transfer(Transfer::decode(&mut decoder)?),
-            Some(descriptor::DISPOSITION) => Self::Disposition(Disposition::decode(&mut decoder)?),
-            Some(descriptor::FLOW) => Self::Flow(Flow::decode(&mut decoder)?),
-            code => Self::decode_rare(&mut decoder, code)?.ok_or_else(|| DecodeError::unknown_descriptor(found))?,
+        if let Some(decoded) = Self::decode_compact(body) { Ok(decoded) } else { Self::decode_any(body) }
+    }
+
+    /// Reads what is frequent; `None` for everything else.
+    #[inline(always)]
+    fn decode_compact(body: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        const TRANSFER: u8 = descriptor::TRANSFER as u8;
+        const DISPOSITION: u8 = descriptor::DISPOSITION as u8;
+        const FLOW: u8 = descriptor::FLOW as u8;
+        let (code, mut fields, payload) = CompactFields::new(body).ok()?;
+        let performative = match code {
+            TRANSFER => Self::Transfer(Transfer::read(&mut fields).ok()?),
+            DISPOSITION => Self::Disposition(Disposition::read(&mut fields).ok()?),
+            FLOW => Self::Flow(Flow::read(&mut fields).ok()?),
+            _ => return None,
         };
-        Ok((performative, decoder.rest()))
+        fields.finish().ok()?;
+        Some((performative, payload))
     }
 
     #[cold]
-    fn decode_rare(decoder: &mut Decoder<'a>, code: Option<u64>) -> Result<Option<Self>, DecodeError> {
-        Ok(Some(match code {
-            Some(descriptor::OPEN) => Self::Open(Box::new(Open::decode(decoder)?)),
-            Some(descriptor::BEGIN) => Self::Begin(Begin::decode(decoder)?),
-            Some(descriptor::ATTACH) => Self::Attach(Box::new(Attach::decode(decoder)?)),
-            Some(descriptor::DETACH) => Self::Detach(Detach::decode(decoder)?),
-            Some(descriptor::END) => Self::End(End::decode(decoder)?),
-            Some(descriptor::CLOSE) => Self::Close(Close::decode(decoder)?),
-            _ => return Ok(None),
-        }))
+    fn decode_any(body: &'a [u8]) -> Result<(Self, &'a [u8]), DecodeError> {
+        let mut decoder = Decoder::new(body);
+        let found = decoder.read_descriptor()?;
+        let performative = match found.code() {
+            Some(descriptor::OPEN) => Self::Open(Box::new(Open::decode(&mut decoder)?)),
+            Some(descriptor::BEGIN) => Self::Begin(Begin::decode(&mut decoder)?),
+            Some(descriptor::ATTACH) => Self::Attach(Box::new(Attach::decode(&mut decoder)?)),
+            Some(descriptor::FLOW) => Self::Flow(Flow::decode(&mut decoder)?),
+            Some(descriptor::TRANSFER) => Self::Transfer(Transfer::decode(&mut decoder)?),
+            Some(descriptor::DISPOSITION) => Self::Disposition(Disposition::decode(&mut decoder)?),
+            Some(descriptor::DETACH) => Self::Detach(Detach::decode(&mut decoder)?),
+            Some(descriptor::END) => Self::End(End::decode(&mut decoder)?),
+            Some(descriptor::CLOSE) => Self::Close(Close::decode(&mut decoder)?),
+            _ => return Err(DecodeError::unknown_descriptor(found)),
+        };
+        Ok((performative, decoder.rest()))
     }
 
     /// Appends the performative.

@@ -1,6 +1,6 @@
 //! The five SASL frame bodies (part 5, section 5.3.3).
 
-use crate::codec::{Decoder, ListEncoder, encode};
+use crate::codec::{Decoder, ListEncoder, ReadFields, encode};
 use crate::descriptor::{SASL_CHALLENGE, SASL_INIT, SASL_MECHANISMS, SASL_OUTCOME, SASL_RESPONSE};
 use crate::{DecodeError, Symbol};
 

@@ -37,29 +37,17 @@ pub struct Modified {
     pub message_annotations: Option<Map>,
 }
 
-/// The usual encoding of an outcome without fields, up to its code.
-const OUTCOME_HEAD: [u8; 2] = [format::DESCRIBED, format::SMALL_ULONG];
-
 impl DeliveryState {
     /// Whether this is a terminal outcome (accepted, rejected, released, modified).
     pub fn is_terminal(&self) -> bool {
         matches!(self, Self::Accepted | Self::Rejected(_) | Self::Released | Self::Modified(_))
     }
 
-    /// Reads a described state. The outcomes without fields cost no allocation.
+    /// Reads a described state.
     ///
     /// # Errors
     /// If it is not described, or a state of part 3 is malformed.
-    #[inline]
     pub fn decode(decoder: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        const ACCEPTED_BYTES: [u8; 4] = [OUTCOME_HEAD[0], OUTCOME_HEAD[1], ACCEPTED as u8, format::LIST_0];
-        if decoder.take_exactly(&ACCEPTED_BYTES) {
-            return Ok(Self::Accepted);
-        }
-        Self::decode_any(decoder)
-    }
-
-    fn decode_any(decoder: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         let mut state = decoder.clone();
         match state.read_descriptor()?.code() {
             Some(RECEIVED) => {
@@ -107,7 +95,7 @@ impl DeliveryState {
 }
 
 fn empty(out: &mut Vec<u8>, code: u64) {
-    out.extend_from_slice(&[OUTCOME_HEAD[0], OUTCOME_HEAD[1], code as u8, format::LIST_0]);
+    out.extend_from_slice(&[format::DESCRIBED, format::SMALL_ULONG, code as u8, format::LIST_0]);
 }
 
 impl Modified {

@@ -1,6 +1,6 @@
 //! Sources and targets (part 3, section 3.5; coordinator: part 4, section 4.5.1).
 
-use crate::codec::{Decoder, Fields, ListEncoder, encode};
+use crate::codec::{Decoder, Fields, ListEncoder, ReadFields, encode};
 use crate::{DecodeError, Map, Symbol, Value, descriptor};
 
 /// When a terminus expires (section 3.5.6).

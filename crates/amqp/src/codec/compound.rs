@@ -15,7 +15,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// If it is not a well-formed list, or has more fields than `max`.
-    #[inline(always)]
+    #[inline]
     pub fn read_fields(&mut self, composite: &'static str, max: usize) -> Result<Fields<'a>, DecodeError> {
         let (left, decoder) = self.read_list()?;
         if left > max {
@@ -40,7 +40,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Those of `read`.
-    #[inline(always)]
+    #[inline]
     pub fn optional<T>(
         &mut self,
         read: impl FnOnce(&mut Decoder<'a>) -> Result<T, DecodeError>,
@@ -56,7 +56,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// [`DecodeErrorKind::MissingField`] if it has none, and those of `read`.
-    #[inline(always)]
+    #[inline]
     pub fn mandatory<T>(
         &mut self,
         field: &'static str,
@@ -76,16 +76,16 @@ impl<'a> Fields<'a> {
         Ok(self.optional(Decoder::read_symbols)?.unwrap_or_default())
     }
 
-    /// The error for a field whose value is of the right type but not one that is defined.
-    pub fn out_of_range(&self, field: &'static str) -> DecodeError {
-        DecodeErrorKind::OutOfRange { composite: self.composite, field }.into()
+    /// The name of the composite, for errors.
+    pub(super) fn composite(&self) -> &'static str {
+        self.composite
     }
 
     /// To be called after the last field: checks that the list's size ends with them.
     ///
     /// # Errors
     /// [`DecodeErrorKind::TrailingBytes`].
-    #[inline(always)]
+    #[inline]
     pub fn finish(mut self) -> Result<(), DecodeError> {
         while self.left > 0 {
             self.decoder.skip_value()?;

@@ -15,56 +15,55 @@ pub struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     /// Starts at the first of `bytes`.
-    #[inline(always)]
+    #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, depth: 0 }
     }
 
     /// Bytes from the start of what was given to [`Decoder::new`]; also within lists and maps.
-    #[inline(always)]
+    #[inline]
     pub fn position(&self) -> usize {
         self.at
     }
 
     /// How many bytes are left.
-    #[inline(always)]
+    #[inline]
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.at
     }
 
     /// The bytes that are left.
-    #[inline(always)]
+    #[inline]
     pub fn rest(&self) -> &'a [u8] {
         // `at` never passes the end, so this is the tail, not the default.
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
     /// Whether nothing is left.
-    #[inline(always)]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.at >= self.bytes.len()
     }
 
     /// The format code of the next value.
-    #[inline(always)]
+    #[inline]
     pub fn peek_code(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
     /// Advances over the next value if it is null, and says whether it was.
-    #[inline(always)]
+    #[inline]
     pub fn take_null(&mut self) -> bool {
         let null = self.peek_code() == Some(format::NULL);
         self.at += usize::from(null);
         null
     }
 
-    /// Advances over exactly these bytes if they are next, and says whether they were.
-    #[inline(always)]
-    pub(crate) fn take_exactly<const N: usize>(&mut self, expected: &[u8; N]) -> bool {
-        let found = self.rest().first_chunk::<N>() == Some(expected);
-        self.at += if found { N } else { 0 };
-        found
+    /// Advances over `count` bytes, which must be there.
+    #[inline]
+    pub(crate) fn advance(&mut self, count: usize) {
+        debug_assert!(count <= self.remaining());
+        self.at = self.bytes.len().min(self.at + count);
     }
 
     /// Succeeds if nothing is left.
@@ -78,14 +77,14 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn byte(&mut self) -> Result<u8, DecodeError> {
         let Some(&byte) = self.bytes.get(self.at) else { return Err(DecodeError::truncated(self.bytes.len())) };
         self.at += 1;
         Ok(byte)
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
         let Some((taken, _)) = self.rest().split_at_checked(count) else {
             return Err(DecodeError::truncated(self.bytes.len()));
@@ -94,7 +93,7 @@ impl<'a> Decoder<'a> {
         Ok(taken)
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         let Some(taken) = self.rest().first_chunk::<N>() else {
             return Err(DecodeError::truncated(self.bytes.len()));
@@ -104,13 +103,13 @@ impl<'a> Decoder<'a> {
     }
 
     /// A size or count, in one byte or in four.
-    #[inline(always)]
+    #[inline]
     pub(super) fn prefix(&mut self, wide: bool) -> Result<usize, DecodeError> {
         if wide { Ok(u32::from_be_bytes(self.array()?) as usize) } else { Ok(self.byte()?.into()) }
     }
 
     /// The bytes of a value of variable width, after its format code.
-    #[inline(always)]
+    #[inline]
     pub(super) fn variable(&mut self, wide: bool) -> Result<&'a [u8], DecodeError> {
         let size = self.prefix(wide)?;
         self.take(size)

@@ -16,7 +16,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// Wrong type, truncated, or a byte other than 0 and 1.
-    #[inline(always)]
+    #[inline]
     pub fn read_bool(&mut self) -> Result<bool, DecodeError> {
         let at = self.position();
         match self.byte()? {
@@ -27,7 +27,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn boolean_byte(&mut self) -> Result<bool, DecodeError> {
         let at = self.position();
         match self.byte()? {
@@ -41,7 +41,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// Wrong type or truncated.
-    #[inline(always)]
+    #[inline]
     pub fn read_ubyte(&mut self) -> Result<u8, DecodeError> {
         let at = self.position();
         match self.byte()? {
@@ -67,7 +67,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// Wrong type or truncated.
-    #[inline(always)]
+    #[inline]
     pub fn read_uint(&mut self) -> Result<u32, DecodeError> {
         let at = self.position();
         match self.byte()? {
@@ -134,7 +134,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// Wrong type or truncated.
-    #[inline(always)]
+    #[inline]
     pub fn read_binary(&mut self) -> Result<&'a [u8], DecodeError> {
         let at = self.position();
         match self.byte()? {

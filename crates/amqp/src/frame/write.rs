@@ -1,16 +1,13 @@
 //! Writing whole frames.
 
 use super::FrameKind;
-use crate::Performative;
+use crate::codec::{CompactFrame, ROOM};
 use crate::performative::{Disposition, Flow, Transfer};
 use crate::sasl::SaslFrame;
+use crate::{Performative, descriptor};
 
 /// The data offset that says that the body follows the header directly, in words of four bytes.
 const NO_EXTENDED_HEADER: u8 = 2;
-
-/// What a transfer performative needs at most beside its delivery tag and state: frame header 8, descriptor 3, list head
-/// 9, the three uints 5 each, the tag's own head 5, five booleans and the settle mode 7, and the state's place.
-const TRANSFER_HEAD: usize = 48;
 
 /// Appends a frame; `body` appends what follows its header. The frame's size is filled in afterwards.
 #[inline]
@@ -39,30 +36,49 @@ pub fn write_sasl(out: &mut Vec<u8>, frame: &SaslFrame) {
     write_frame(out, FrameKind::Sasl, 0, |out| frame.encode(out));
 }
 
-/// Appends a transfer frame with the payload given in parts. Beyond growing `out`, at most once unless the delivery
-/// state is large, it allocates nothing.
+/// Appends a transfer frame with the payload given in parts. Beyond growing `out`, at most once for a usual transfer, it
+/// allocates nothing.
 #[inline]
 pub fn write_transfer(out: &mut Vec<u8>, channel: u16, transfer: &Transfer<'_>, parts: &[&[u8]]) {
-    let payload: usize = parts.iter().map(|part| part.len()).sum();
-    out.reserve(TRANSFER_HEAD + transfer.delivery_tag.map_or(0, <[u8]>::len) + payload);
-    write_frame(out, FrameKind::Amqp, channel, |out| {
-        transfer.encode(out);
-        for part in parts {
-            out.extend_from_slice(part);
-        }
-    });
+    let mut room = [0; ROOM];
+    let mut frame = CompactFrame::new(&mut room, channel, descriptor::TRANSFER as u8);
+    transfer.write(&mut frame);
+    if !frame.write(out, parts) {
+        write_any(out, channel, |out| transfer.encode(out), parts);
+    }
 }
 
 /// Appends a disposition frame.
 #[inline]
 pub fn write_disposition(out: &mut Vec<u8>, channel: u16, disposition: &Disposition) {
-    write_frame(out, FrameKind::Amqp, channel, |out| disposition.encode(out));
+    let mut room = [0; ROOM];
+    let mut frame = CompactFrame::new(&mut room, channel, descriptor::DISPOSITION as u8);
+    disposition.write(&mut frame);
+    if !frame.write(out, &[]) {
+        write_any(out, channel, |out| disposition.encode(out), &[]);
+    }
 }
 
 /// Appends a flow frame.
 #[inline]
 pub fn write_flow(out: &mut Vec<u8>, channel: u16, flow: &Flow) {
-    write_frame(out, FrameKind::Amqp, channel, |out| flow.encode(out));
+    let mut room = [0; ROOM];
+    let mut frame = CompactFrame::new(&mut room, channel, descriptor::FLOW as u8);
+    flow.write(&mut frame);
+    if !frame.write(out, &[]) {
+        write_any(out, channel, |out| flow.encode(out), &[]);
+    }
+}
+
+/// Appends a frame whose performative is not of the compact kind.
+#[cold]
+fn write_any(out: &mut Vec<u8>, channel: u16, performative: impl FnOnce(&mut Vec<u8>), parts: &[&[u8]]) {
+    write_frame(out, FrameKind::Amqp, channel, |out| {
+        performative(out);
+        for part in parts {
+            out.extend_from_slice(part);
+        }
+    });
 }
 
 /// Appends an empty frame, which only tells that this end is alive (section 2.4.5).

@@ -1,111 +1,9 @@
 //! Walking through the sections of a message without copying, as far as its bytes are there.
 
-use crate::codec::{Decoder, format};
-use crate::{DecodeError, DecodeErrorKind, descriptor};
-
-/// The sections in the order of section 3.2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SectionKind {
-    /// How it is to be transferred.
-    Header,
-    /// For the next hop only.
-    DeliveryAnnotations,
-    /// For intermediaries.
-    MessageAnnotations,
-    /// The standard properties.
-    Properties,
-    /// The application's own properties.
-    ApplicationProperties,
-    /// Body: bytes; may be repeated.
-    Data,
-    /// Body: a list; may be repeated.
-    Sequence,
-    /// Body: one value.
-    Value,
-    /// What can be computed only at the end.
-    Footer,
-}
-
-impl SectionKind {
-    fn from_code(code: u64) -> Option<Self> {
-        Some(match code {
-            descriptor::HEADER => Self::Header,
-            descriptor::DELIVERY_ANNOTATIONS => Self::DeliveryAnnotations,
-            descriptor::MESSAGE_ANNOTATIONS => Self::MessageAnnotations,
-            descriptor::PROPERTIES => Self::Properties,
-            descriptor::APPLICATION_PROPERTIES => Self::ApplicationProperties,
-            descriptor::DATA => Self::Data,
-            descriptor::AMQP_SEQUENCE => Self::Sequence,
-            descriptor::AMQP_VALUE => Self::Value,
-            descriptor::FOOTER => Self::Footer,
-            _ => return None,
-        })
-    }
-
-    /// The name in the specification.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Header => "header",
-            Self::DeliveryAnnotations => "delivery-annotations",
-            Self::MessageAnnotations => "message-annotations",
-            Self::Properties => "properties",
-            Self::ApplicationProperties => "application-properties",
-            Self::Data => "data",
-            Self::Sequence => "amqp-sequence",
-            Self::Value => "amqp-value",
-            Self::Footer => "footer",
-        }
-    }
-
-    /// Whether this is a part of the body.
-    pub fn is_body(self) -> bool {
-        matches!(self, Self::Data | Self::Sequence | Self::Value)
-    }
-
-    /// Whether a section of this kind can follow one of kind `before`.
-    fn can_follow(self, before: Self) -> bool {
-        match (before, self) {
-            (Self::Data, Self::Data) | (Self::Sequence, Self::Sequence) => true,
-            (before, after) if before.is_body() && after.is_body() => false,
-            (before, after) => before < after,
-        }
-    }
-
-    /// The type of its value, and whether a format code begins one.
-    fn accepts(self, code: u8) -> Result<(), &'static str> {
-        let (expected, fits) = match self {
-            Self::Header | Self::Properties | Self::Sequence => {
-                ("list", matches!(code, format::LIST_0 | format::LIST8 | format::LIST32))
-            }
-            Self::DeliveryAnnotations | Self::MessageAnnotations | Self::ApplicationProperties | Self::Footer => {
-                ("map", matches!(code, format::MAP8 | format::MAP32))
-            }
-            Self::Data => ("binary", matches!(code, format::BINARY8 | format::BINARY32)),
-            Self::Value => ("value", true),
-        };
-        if fits { Ok(()) } else { Err(expected) }
-    }
-}
-
-/// One whole section.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Section<'a> {
-    /// Which one.
-    pub kind: SectionKind,
-    /// All its bytes, descriptor included.
-    pub raw: &'a [u8],
-    /// The encoded value without the descriptor.
-    pub value: &'a [u8],
-    /// Where `raw` begins in the message.
-    pub start: usize,
-}
-
-impl Section<'_> {
-    /// Where the section ends in the message.
-    pub fn end(&self) -> usize {
-        self.start + self.raw.len()
-    }
-}
+use super::section::{Section, SectionKind};
+use crate::codec::Decoder;
+use crate::codec::format::*;
+use crate::{DecodeError, DecodeErrorKind};
 
 /// What a scanner came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +51,37 @@ impl<'a> Scanner<'a> {
         if self.decoder.is_empty() {
             return Ok(if self.complete { Scan::End } else { Scan::Incomplete { begun: None } });
         }
+        if let Some(section) = self.read_compact() {
+            self.decoder.advance(section.raw.len());
+            self.last = Some(section.kind);
+            return Ok(Scan::Section(section));
+        }
+        self.next_any()
+    }
+
+    /// The next section, if it is all there, in order, and in an encoding that is usual.
+    #[inline(always)]
+    fn read_compact(&self) -> Option<Section<'a>> {
+        const DESCRIPTOR: usize = 3;
+        let bytes = self.decoder.rest();
+        let [DESCRIBED, SMALL_ULONG, code, value @ ..] = bytes else { return None };
+        let kind = SectionKind::from_code((*code).into())?;
+        if !self.is_in_order(kind) || kind.accepts(*value.first()?).is_err() {
+            return None;
+        }
+        let size = match value {
+            [LIST_0, ..] => 1,
+            // The size counts the byte of the count too, and each member has at least one.
+            [LIST8 | MAP8, size, count, ..] if count < size => 2 + usize::from(*size),
+            [BINARY8 | STRING8, size, ..] => 2 + usize::from(*size),
+            [BINARY32 | STRING32, a, b, c, d, ..] => (u32::from_be_bytes([*a, *b, *c, *d]) as usize).saturating_add(5),
+            _ => return None,
+        };
+        let raw = bytes.get(..size.saturating_add(DESCRIPTOR))?;
+        Some(Section { kind, raw, value: raw.get(DESCRIPTOR..)?, start: self.decoder.position() })
+    }
+
+    fn next_any(&mut self) -> Result<Scan<'a>, DecodeError> {
         let mut ahead = self.decoder.clone();
         let mut begun = None;
         match self.read_section(&mut ahead, &mut begun) {
@@ -169,6 +98,10 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
+    fn is_in_order(&self, kind: SectionKind) -> bool {
+        self.last.is_none_or(|last| kind.can_follow(last))
+    }
+
     fn read_section(
         &self,
         ahead: &mut Decoder<'a>,
@@ -180,7 +113,7 @@ impl<'a> Scanner<'a> {
         let Some(kind) = found.code().and_then(SectionKind::from_code) else {
             return Err(DecodeError::unknown_descriptor(found));
         };
-        if self.last.is_some_and(|last| !kind.can_follow(last)) {
+        if !self.is_in_order(kind) {
             return Err(DecodeErrorKind::SectionOrder { section: kind.name(), at: start }.into());
         }
         *begun = Some(kind);

@@ -63,13 +63,13 @@ impl Attach {
         let mut fields = decoder.read_fields("attach", 14)?;
         let name = fields.mandatory("name", Decoder::read_str)?.to_owned();
         let handle = fields.mandatory("handle", Decoder::read_uint)?;
-        let role = fields.mandatory("role", Role::decode)?;
+        let role = Role::read(&mut fields)?;
         let attach = Self {
             name,
             handle,
             role,
-            snd_settle_mode: SenderSettleMode::decode_field(&mut fields)?,
-            rcv_settle_mode: ReceiverSettleMode::decode_field(&mut fields)?.unwrap_or_default(),
+            snd_settle_mode: SenderSettleMode::read(&mut fields)?,
+            rcv_settle_mode: ReceiverSettleMode::read(&mut fields)?.unwrap_or_default(),
             source: fields.optional(Source::decode)?,
             target: fields.optional(TargetTerminus::decode)?,
             unsettled: fields.optional(Decoder::read_owned_map)?,

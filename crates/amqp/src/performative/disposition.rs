@@ -1,7 +1,7 @@
 //! Disposition (section 2.7.6).
 
 use super::Role;
-use crate::codec::{Decoder, ListEncoder, encode};
+use crate::codec::{Decoder, ListEncoder, ReadFields, WriteFields};
 use crate::{DecodeError, DeliveryState, descriptor};
 
 /// Tells the state of a range of deliveries.
@@ -22,31 +22,39 @@ pub struct Disposition {
 }
 
 impl Disposition {
-    #[inline]
     pub(super) fn decode(decoder: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         let mut fields = decoder.read_fields("disposition", 6)?;
-        let disposition = Self {
-            role: fields.mandatory("role", Role::decode)?,
-            first: fields.mandatory("first", Decoder::read_uint)?,
-            last: fields.optional(Decoder::read_uint)?,
-            settled: fields.optional(Decoder::read_bool)?.unwrap_or(false),
-            state: fields.optional(DeliveryState::decode)?,
-            batchable: fields.optional(Decoder::read_bool)?.unwrap_or(false),
-        };
+        let disposition = Self::read(&mut fields)?;
         fields.finish()?;
         Ok(disposition)
     }
 
+    #[inline(always)]
+    pub(super) fn read<'a, F: ReadFields<'a>>(fields: &mut F) -> Result<Self, F::Error> {
+        Ok(Self {
+            role: Role::read(fields)?,
+            first: fields.mandatory_uint("first")?,
+            last: fields.uint()?,
+            settled: fields.flag()?,
+            state: fields.state()?,
+            batchable: fields.flag()?,
+        })
+    }
+
     /// Appends the performative.
-    #[inline]
     pub fn encode(&self, out: &mut Vec<u8>) {
         let mut list = ListEncoder::described(out, descriptor::DISPOSITION);
-        list.field(|out| encode::boolean(out, self.role.is_receiver()));
-        list.field(|out| encode::uint(out, self.first));
-        list.optional(self.last, encode::uint);
-        list.flag(self.settled);
-        list.optional(self.state.as_ref(), |out, state| state.encode(out));
-        list.flag(self.batchable);
+        self.write(&mut list);
         list.finish();
+    }
+
+    #[inline(always)]
+    pub(crate) fn write(&self, fields: &mut impl WriteFields) {
+        fields.boolean(Some(self.role.is_receiver()));
+        fields.uint(Some(self.first));
+        fields.uint(self.last);
+        fields.flag(self.settled);
+        fields.state(self.state.as_ref());
+        fields.flag(self.batchable);
     }
 }

@@ -1,6 +1,6 @@
 //! Flow (section 2.7.4).
 
-use crate::codec::{Decoder, ListEncoder, encode};
+use crate::codec::{Decoder, ListEncoder, ReadFields, WriteFields};
 use crate::{DecodeError, Map, descriptor};
 
 /// Updates a session's window and, with a handle, a link's credit.
@@ -31,41 +31,49 @@ pub struct Flow {
 }
 
 impl Flow {
-    #[inline]
     pub(super) fn decode(decoder: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         let mut fields = decoder.read_fields("flow", 11)?;
-        let flow = Self {
-            next_incoming_id: fields.optional(Decoder::read_uint)?,
-            incoming_window: fields.mandatory("incoming-window", Decoder::read_uint)?,
-            next_outgoing_id: fields.mandatory("next-outgoing-id", Decoder::read_uint)?,
-            outgoing_window: fields.mandatory("outgoing-window", Decoder::read_uint)?,
-            handle: fields.optional(Decoder::read_uint)?,
-            delivery_count: fields.optional(Decoder::read_uint)?,
-            link_credit: fields.optional(Decoder::read_uint)?,
-            available: fields.optional(Decoder::read_uint)?,
-            drain: fields.optional(Decoder::read_bool)?.unwrap_or(false),
-            echo: fields.optional(Decoder::read_bool)?.unwrap_or(false),
-            properties: fields.optional(Decoder::read_owned_map)?.map(Box::new),
-        };
+        let flow = Self::read(&mut fields)?;
         fields.finish()?;
         Ok(flow)
     }
 
+    #[inline(always)]
+    pub(super) fn read<'a, F: ReadFields<'a>>(fields: &mut F) -> Result<Self, F::Error> {
+        Ok(Self {
+            next_incoming_id: fields.uint()?,
+            incoming_window: fields.mandatory_uint("incoming-window")?,
+            next_outgoing_id: fields.mandatory_uint("next-outgoing-id")?,
+            outgoing_window: fields.mandatory_uint("outgoing-window")?,
+            handle: fields.uint()?,
+            delivery_count: fields.uint()?,
+            link_credit: fields.uint()?,
+            available: fields.uint()?,
+            drain: fields.flag()?,
+            echo: fields.flag()?,
+            properties: fields.map()?.map(Box::new),
+        })
+    }
+
     /// Appends the performative. A link's drain is written even when false, as the old router does.
-    #[inline]
     pub fn encode(&self, out: &mut Vec<u8>) {
         let mut list = ListEncoder::described(out, descriptor::FLOW);
-        list.optional(self.next_incoming_id, encode::uint);
-        list.field(|out| encode::uint(out, self.incoming_window));
-        list.field(|out| encode::uint(out, self.next_outgoing_id));
-        list.field(|out| encode::uint(out, self.outgoing_window));
-        list.optional(self.handle, encode::uint);
-        list.optional(self.delivery_count, encode::uint);
-        list.optional(self.link_credit, encode::uint);
-        list.optional(self.available, encode::uint);
-        list.optional((self.drain || self.handle.is_some()).then_some(self.drain), encode::boolean);
-        list.flag(self.echo);
-        list.optional(self.properties.as_deref(), |out, map| map.encode(out));
+        self.write(&mut list);
         list.finish();
+    }
+
+    #[inline(always)]
+    pub(crate) fn write(&self, fields: &mut impl WriteFields) {
+        fields.uint(self.next_incoming_id);
+        fields.uint(Some(self.incoming_window));
+        fields.uint(Some(self.next_outgoing_id));
+        fields.uint(Some(self.outgoing_window));
+        fields.uint(self.handle);
+        fields.uint(self.delivery_count);
+        fields.uint(self.link_credit);
+        fields.uint(self.available);
+        fields.boolean((self.drain || self.handle.is_some()).then_some(self.drain));
+        fields.flag(self.echo);
+        fields.map(self.properties.as_deref());
     }
 }

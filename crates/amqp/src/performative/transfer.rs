@@ -1,7 +1,7 @@
 //! Transfer (section 2.7.5).
 
 use super::ReceiverSettleMode;
-use crate::codec::{Decoder, ListEncoder, encode};
+use crate::codec::{Decoder, ListEncoder, ReadFields, WriteFields};
 use crate::{DecodeError, DeliveryState, descriptor};
 
 /// Transfers a message or a part of it; the payload follows the performative.
@@ -32,41 +32,49 @@ pub struct Transfer<'a> {
 }
 
 impl<'a> Transfer<'a> {
-    #[inline]
     pub(super) fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         let mut fields = decoder.read_fields("transfer", 11)?;
-        let transfer = Self {
-            handle: fields.mandatory("handle", Decoder::read_uint)?,
-            delivery_id: fields.optional(Decoder::read_uint)?,
-            delivery_tag: fields.optional(Decoder::read_binary)?,
-            message_format: fields.optional(Decoder::read_uint)?,
-            settled: fields.optional(Decoder::read_bool)?,
-            more: fields.optional(Decoder::read_bool)?.unwrap_or(false),
-            rcv_settle_mode: ReceiverSettleMode::decode_field(&mut fields)?,
-            state: fields.optional(DeliveryState::decode)?,
-            resume: fields.optional(Decoder::read_bool)?.unwrap_or(false),
-            aborted: fields.optional(Decoder::read_bool)?.unwrap_or(false),
-            batchable: fields.optional(Decoder::read_bool)?.unwrap_or(false),
-        };
+        let transfer = Self::read(&mut fields)?;
         fields.finish()?;
         Ok(transfer)
     }
 
+    #[inline(always)]
+    pub(super) fn read<F: ReadFields<'a>>(fields: &mut F) -> Result<Self, F::Error> {
+        Ok(Self {
+            handle: fields.mandatory_uint("handle")?,
+            delivery_id: fields.uint()?,
+            delivery_tag: fields.binary()?,
+            message_format: fields.uint()?,
+            settled: fields.boolean()?,
+            more: fields.flag()?,
+            rcv_settle_mode: ReceiverSettleMode::read(fields)?,
+            state: fields.state()?,
+            resume: fields.flag()?,
+            aborted: fields.flag()?,
+            batchable: fields.flag()?,
+        })
+    }
+
     /// Appends the performative, without payload. See [`crate::frame::write_transfer`] for the whole frame.
-    #[inline]
     pub fn encode(&self, out: &mut Vec<u8>) {
         let mut list = ListEncoder::described(out, descriptor::TRANSFER);
-        list.field(|out| encode::uint(out, self.handle));
-        list.optional(self.delivery_id, encode::uint);
-        list.optional(self.delivery_tag, encode::binary);
-        list.optional(self.message_format, encode::uint);
-        list.optional(self.settled, encode::boolean);
-        list.flag(self.more);
-        list.optional(self.rcv_settle_mode, |out, mode| encode::ubyte(out, mode as u8));
-        list.optional(self.state.as_ref(), |out, state| state.encode(out));
-        list.flag(self.resume);
-        list.flag(self.aborted);
-        list.flag(self.batchable);
+        self.write(&mut list);
         list.finish();
+    }
+
+    #[inline(always)]
+    pub(crate) fn write(&self, fields: &mut impl WriteFields) {
+        fields.uint(Some(self.handle));
+        fields.uint(self.delivery_id);
+        fields.binary(self.delivery_tag);
+        fields.uint(self.message_format);
+        fields.boolean(self.settled);
+        fields.flag(self.more);
+        fields.ubyte(self.rcv_settle_mode.map(|mode| mode as u8));
+        fields.state(self.state.as_ref());
+        fields.flag(self.resume);
+        fields.flag(self.aborted);
+        fields.flag(self.batchable);
     }
 }
