@@ -88,9 +88,7 @@ async fn start_and_serve(options: &Options, pipe: Option<StatusPipe>) -> ExitSta
     let (mut signals, mut plane) = match started {
         Ok(started) => started,
         Err(failure) => {
-            for detail in failure.details() {
-                logging::log!(ERROR, Error, "{detail}");
-            }
+            failure.log_details();
             return report(&options.program, &failure.to_string(), pipe);
         }
     };

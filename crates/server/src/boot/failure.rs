@@ -7,7 +7,7 @@ use std::io;
 #[derive(Debug)]
 pub(crate) enum StartFailure {
     /// The configuration is wrong.
-    Config(config::Errors),
+    Config(Box<config::Errors>),
     /// A setting is well formed and cannot be put to work.
     Setting(String),
     /// The configuration asks for what this version does not do yet.
@@ -38,11 +38,15 @@ impl fmt::Display for StartFailure {
 }
 
 impl StartFailure {
-    /// What goes to log module ERROR beside the message.
-    pub(crate) fn details(&self) -> Vec<String> {
-        match self {
-            StartFailure::Config(errors) => errors.classified_lines(),
-            _ => Vec::new(),
+    /// Logs what there is to say beside the message.
+    pub(crate) fn log_details(&self) {
+        if let StartFailure::Config(errors) = self {
+            for warning in &errors.warnings {
+                logging::log!(AGENT, Warning, "{warning}");
+            }
+            for line in errors.classified_lines() {
+                logging::log!(ERROR, Error, "{line}");
+            }
         }
     }
 }

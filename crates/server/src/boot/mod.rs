@@ -2,6 +2,8 @@
 
 mod failure;
 mod identity;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use failure::StartFailure;
 
@@ -14,7 +16,7 @@ use crate::process::memory;
 use crate::shard::{ShardEvent, Shards};
 use crate::{ConfigSource, DISPATCH_VERSION, Options};
 use config::{Config, Distribution, Entity, Mode, PolicyConfig, RouterConfig, Settings};
-use management::{Agent, Attributes, schema};
+use management::{Agent, Attributes};
 use router_core::{RouterSettings, Treatment};
 use tokio::sync::mpsc;
 
@@ -60,19 +62,17 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
 
 fn load(source: &ConfigSource) -> Result<Config, StartFailure> {
     match source {
-        ConfigSource::File(path) => Config::load(path).map_err(StartFailure::Config),
+        ConfigSource::File(path) => Config::load(path).map_err(|errors| StartFailure::Config(Box::new(errors))),
         ConfigSource::BuiltIn => Ok(Config::built_in()),
     }
 }
 
 /// The `router` section, with an id.
 fn router_of(config: &Config) -> Result<(Attributes, RouterConfig), StartFailure> {
-    let section = config.entities.iter().find_map(|entity| match &entity.settings {
-        Settings::Router(settings) => Some((entity.attributes.clone(), settings.clone())),
-        _ => None,
-    });
-    let (attributes, settings) = section.ok_or_else(|| StartFailure::Setting("there is no router".to_owned()))?;
-    identity::complete(attributes, settings).map_err(|error| StartFailure::System("read random numbers", error))
+    let section = config.entities.iter().find(|entity| matches!(entity.settings, Settings::Router(_)));
+    let attributes = section.map(|entity| entity.attributes.clone()).unwrap_or_default();
+    identity::complete(attributes, config.router.clone())
+        .map_err(|error| StartFailure::System("read random numbers", error))
 }
 
 /// Applies the `log` sections, and then says what the configuration gives rise to say.
@@ -81,13 +81,12 @@ fn start_logs(config: &Config, router: &RouterConfig) -> Result<LogEntities, Sta
         format: router.timestamp_format.clone(),
         utc: router.timestamps_in_utc,
     });
-    let log_type = schema::entity_type("log").ok_or_else(|| StartFailure::Setting("there is no log".to_owned()))?;
-    let mut logs = LogEntities::new(log_type);
-    for entity in config.entities.iter().filter(|entity| entity.entity_type == log_type) {
+    let mut logs = LogEntities::default();
+    for (entity, _) in config.logs() {
         logs.configure(&entity.attributes).map_err(StartFailure::Setting)?;
     }
     for warning in &config.warnings {
-        logging::log!(AGENT, Warning, "{}", warning.text);
+        logging::log!(AGENT, Warning, "{warning}");
     }
     Ok(logs)
 }
@@ -111,7 +110,7 @@ fn start_shards(
     }
     logging::log!(ROUTER, Info, "Version: {DISPATCH_VERSION}");
     let settings = RouterSettings {
-        router_id: id.clone(),
+        router_id: id,
         mode: match router.mode {
             Mode::Standalone => router_core::Mode::Standalone,
             Mode::Interior => router_core::Mode::Interior,
@@ -126,7 +125,7 @@ fn start_shards(
         test_hooks: options.test_hooks,
         random: Box::new(identity::random),
     };
-    Shards::start(settings, id, router.worker_threads, events)
+    Shards::start(settings, router.worker_threads, events)
         .map_err(|error| StartFailure::System("start the first worker thread", error))
 }
 
@@ -153,10 +152,10 @@ fn apply(
         }
         Settings::Address(_) => add_address_config(&entities.shards, &attributes).map(drop).map_err(|e| e.to_string()),
         Settings::Listener(listener) => {
-            entities.listeners.add(attributes, listener, true);
+            entities.listeners.add(attributes, *listener, true);
             Ok(())
         }
-        Settings::Connector(connector) => entities.connectors.add(attributes, connector),
+        Settings::Connector(connector) => entities.connectors.add(attributes, *connector),
         _ => entities.data.create(entity_type, attributes).map(drop).map_err(|failure| failure.description),
     }
     .map_err(StartFailure::Setting)

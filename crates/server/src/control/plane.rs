@@ -56,7 +56,7 @@ impl Plane {
     ///
     /// # Errors
     /// If the router must end.
-    async fn step(&mut self) -> Result<(), End> {
+    pub(crate) async fn step(&mut self) -> Result<(), End> {
         let idle_time = self.idle_time();
         let outcome = tokio::select! {
             event = self.events.recv() => self.take_event(event.ok_or(End::ShardsGone)?),

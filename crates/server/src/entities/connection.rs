@@ -8,14 +8,8 @@ use router_core::{ConnectionSnapshot, Role};
 
 /// All connections.
 pub(super) fn rows(shards: &Shards, entity_type: &EntityType) -> Vec<Attributes> {
-    let mut rows: Vec<Attributes> = shards.with_core(|core, _, now| {
-        core.connections(now).iter().map(|connection| row(connection, entity_type)).collect()
-    });
-    for row in &mut rows {
-        let id = row.text("identity").and_then(|identity| identity.parse().ok());
-        show_trace(row, id.and_then(|id| shards.connection_traced(id)).unwrap_or(false));
-    }
-    rows
+    shards
+        .with_core(|core, _, now| core.connections(now).iter().map(|connection| row(connection, entity_type)).collect())
 }
 
 /// Switches the protocol trace of a connection, or drops the connection.
@@ -40,8 +34,8 @@ pub(super) fn update(
     }
     if let Some(on) = changes.boolean("enableProtocolTrace") {
         shards.trace_connection(id, on);
+        attributes.set("enableProtocolTrace", Value::Bool(on));
     }
-    show_trace(&mut attributes, shards.connection_traced(id).unwrap_or(false));
     if delete {
         let requester = context.connection_id.unwrap_or_default();
         logging::log!(ROUTER_CORE, Info, "[C{id}] Connection force-closed by request from connection [C{requester}]");
@@ -50,10 +44,6 @@ pub(super) fn update(
         attributes.set("operStatus", Value::String("closing".to_owned()));
     }
     Ok(attributes)
-}
-
-fn show_trace(row: &mut Attributes, on: bool) {
-    row.set("enableProtocolTrace", Value::Bool(on));
 }
 
 fn row(connection: &ConnectionSnapshot<'_>, entity_type: &EntityType) -> Attributes {

@@ -3,20 +3,22 @@
 use crate::shard::Shards;
 use amqp::Value;
 use logging::{Entry, Level, Module, Settings};
-use management::{Attributes, EntityType, Failure};
+use management::{Attributes, Failure};
 
 /// A row for each module that can be configured; what a module does not set it inherits from `DEFAULT`.
 pub(crate) struct LogEntities {
     rows: Vec<(Module, Attributes)>,
 }
 
-impl LogEntities {
+impl Default for LogEntities {
     /// The rows before anything is configured: `DEFAULT` with its defaults, the others with nothing set.
-    pub(crate) fn new(entity_type: &EntityType) -> Self {
+    fn default() -> Self {
         let configurable = Module::ALL.iter().copied().filter(|module| module.is_configurable());
-        LogEntities { rows: configurable.map(|module| (module, unset_row(module, entity_type))).collect() }
+        LogEntities { rows: configurable.map(|module| (module, unset_row(module))).collect() }
     }
+}
 
+impl LogEntities {
     pub(super) fn rows(&self) -> Vec<Attributes> {
         self.rows.iter().map(|(_, row)| row.clone()).collect()
     }
@@ -75,14 +77,14 @@ fn apply(module: Module, row: &Attributes) -> Result<(), String> {
     logging::configure(module, settings).map_err(|error| error.to_string())
 }
 
-fn unset_row(module: Module, entity_type: &EntityType) -> Attributes {
+fn unset_row(module: Module) -> Attributes {
     let identity = format!("log/{module}");
     let mut row = Attributes::new();
     let mut set = |name: &str, text: &str| row.set(name, Value::String(text.to_owned()));
     set("module", module.name());
     set("name", &identity);
     set("identity", &identity);
-    set("type", entity_type.full);
+    set("type", "org.apache.qpid.dispatch.log");
     if module == Module::Default {
         set("enable", "info+");
         set("outputFile", "stderr");
