@@ -1,5 +1,7 @@
 //! What the shards tell the control plane.
 
+use std::sync::Arc;
+
 use amqp::performative::Open;
 use router_core::{SubscriberDelivery, SubscriberId};
 
@@ -9,14 +11,14 @@ use super::settings::{ConnectorId, ListenerId};
 #[derive(Debug)]
 pub enum ShardEvent {
     /// The connector's attempt led to an exchange of Opens. `message` is the text of the log line
-    /// (`[C1] Connection Opened: …`), which management shows as `connectionMsg`.
+    /// (`[C1] Connection Opened: …`) without the properties, which management shows as `connectionMsg`.
     ConnectorOpened {
         /// Whose attempt it was.
         connector: ConnectorId,
         /// The connection's number.
         connection_id: u64,
         /// What the peer said (its `failover-server-list` among the properties).
-        open: Box<Open>,
+        open: Arc<Open>,
         /// For `connectionMsg`.
         message: String,
     },

@@ -195,8 +195,8 @@ pub struct ConnectorAttempt {
     pub host_port: String,
     /// The Open's `hostname`.
     pub hostname: String,
-    /// Where to connect.
-    pub address: SocketAddr,
+    /// Where to connect, tried in this order.
+    pub addresses: Vec<SocketAddr>,
     /// For the connection.
     pub settings: Arc<ConnectionSettings>,
     /// `None`: AMQP without a SASL layer.

@@ -1,0 +1,45 @@
+//! A connection on its way to the shard that will own it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use amqp_endpoint::Side;
+use mio::net::TcpStream;
+
+use super::settings::{ConnectionSettings, ConnectorAttempt, ListenerId, SaslServerFactory};
+
+/// What a listener lays down for the connections it accepts.
+pub(super) struct Listener {
+    pub(super) id: ListenerId,
+    /// As configured.
+    pub(super) host_port: Arc<str>,
+    pub(super) settings: Arc<ConnectionSettings>,
+    pub(super) sasl: SaslServerFactory,
+    pub(super) sasl_required: bool,
+}
+
+/// A connection that has a number and no owner yet.
+pub(super) struct Arrival {
+    pub(super) id: u64,
+    pub(super) kind: Kind,
+}
+
+/// How it came about.
+pub(super) enum Kind {
+    /// Accepted.
+    Accepted { stream: TcpStream, from: SocketAddr, listener: Arc<Listener> },
+    /// To be made.
+    ToConnect(Box<ConnectorAttempt>),
+}
+
+impl Listener {
+    /// Our side of an accepted connection.
+    pub(super) fn side(&self) -> Side {
+        Side::Acceptor { sasl: Some((self.sasl)()), sasl_required: self.sasl_required }
+    }
+}
+
+/// Our side of a connection that we make.
+pub(super) fn initiator(attempt: &ConnectorAttempt) -> Side {
+    Side::Initiator { sasl: attempt.sasl.as_ref().map(|make| make()) }
+}

@@ -1,0 +1,249 @@
+//! One connection as its shard sees it: the socket, the endpoint over it, and what is on its way on its links.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use amqp_endpoint::{Connection, LinkId, Now, SessionId};
+use router_core::{ConnKey, OutKey};
+
+use super::feeding::Streaming;
+use super::incoming::{Incoming, Progress};
+use super::outgoing::{Delivery, OUTPUT_HIGH, Step};
+use super::place::{ConnRef, LinkRef};
+use super::settings::{ConnectionSettings, ConnectorAttempt};
+use super::transport::Transport;
+use crate::content::Depth;
+
+/// A connection.
+pub(super) struct Conn {
+    /// Its number, as logs and management show it.
+    pub(super) id: u64,
+    pub(super) at: ConnRef,
+    pub(super) transport: Transport,
+    pub(super) endpoint: Connection,
+    pub(super) settings: Arc<ConnectionSettings>,
+    pub(super) peer: Peer,
+    /// Its key in the core, from the exchange of Opens on.
+    pub(super) key: Option<ConnKey>,
+    /// What SASL found: mechanism and user.
+    pub(super) authenticated: (Option<String>, Option<String>),
+    /// Links by their index in the endpoint.
+    pub(super) links: Vec<Link>,
+    /// Links with deliveries that wait, each once.
+    pub(super) sending: VecDeque<u32>,
+    /// Bytes of messages that are being gathered.
+    pub(super) gathered: usize,
+    /// A frame of which the end has not come.
+    pub(super) leftover: Vec<u8>,
+    /// When its earliest timer is due.
+    pub(super) timer: Option<Now>,
+    /// When it is given up: an attempt to connect, or last words that cannot be written.
+    pub(super) deadline: Option<Now>,
+    pub(super) flags: Flags,
+}
+
+/// Yes-or-no facts about a connection.
+#[derive(Default)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts, not states of one machine")]
+pub(super) struct Flags {
+    /// The outgoing connection is not made yet.
+    pub(super) connecting: bool,
+    /// It is in the list of connections to be flushed.
+    pub(super) dirty: bool,
+    /// It is in the list of connections to be read.
+    pub(super) queued: bool,
+    /// The socket may have bytes for us.
+    pub(super) readable: bool,
+    /// The peer has closed its side: reading must go on to the end.
+    pub(super) half_closed: bool,
+    /// Not read, because a message that comes in on it waits for its slowest reader.
+    pub(super) paused: bool,
+    /// The core knows that it takes no messages now.
+    pub(super) choked: bool,
+    /// The endpoint may have events without new bytes.
+    pub(super) attention: bool,
+    /// The transport is gone, or is to be.
+    pub(super) broken: bool,
+    /// The core and the log have heard of its end.
+    pub(super) ended: bool,
+    /// Its frames are logged.
+    pub(super) traced: bool,
+}
+
+/// Who is at the other end.
+pub(super) enum Peer {
+    /// A client of a listener.
+    Accepted {
+        /// Where it came from.
+        from: SocketAddr,
+        /// `host:port` of the listener.
+        to: Arc<str>,
+    },
+    /// Where a connector led.
+    Connected {
+        /// The attempt.
+        attempt: Box<ConnectorAttempt>,
+        /// How many of its addresses were tried.
+        tried: usize,
+    },
+}
+
+/// A link as its connection's owner sees it.
+#[derive(Default)]
+pub(super) struct Link {
+    /// The peer sends: the delivery that is not complete yet.
+    pub(super) incoming: Option<Box<Incoming>>,
+    /// We send: deliveries that wait, the first perhaps begun.
+    pub(super) waiting: VecDeque<Box<Delivery>>,
+    /// How far one must see into an incoming message.
+    pub(super) depth: Depth,
+    /// It is in the connection's list of links that send.
+    pub(super) queued: bool,
+    /// The peer asked us to drain.
+    pub(super) draining: bool,
+    /// It gets its unused credit back once nothing waits.
+    pub(super) drained_owed: bool,
+    /// For message logging: source and target.
+    pub(super) ends: Option<Box<(String, String)>>,
+}
+
+impl Conn {
+    pub(super) fn new(
+        at: ConnRef,
+        id: u64,
+        transport: Transport,
+        endpoint: Connection,
+        settings: Arc<ConnectionSettings>,
+        peer: Peer,
+    ) -> Self {
+        Self {
+            id,
+            at,
+            transport,
+            endpoint,
+            settings,
+            peer,
+            key: None,
+            authenticated: (None, None),
+            links: Vec::new(),
+            sending: VecDeque::new(),
+            gathered: 0,
+            leftover: Vec::new(),
+            timer: None,
+            deadline: None,
+            flags: Flags::default(),
+        }
+    }
+
+    /// The link at an index, made up if it was never used.
+    pub(super) fn link_mut(&mut self, link: LinkId) -> &mut Link {
+        let index = link.0 as usize;
+        if index >= self.links.len() {
+            self.links.resize_with(index + 1, Link::default);
+        }
+        &mut self.links[index]
+    }
+
+    /// A reference to a link of this connection.
+    pub(super) fn link_ref(&self, link: LinkId) -> LinkRef {
+        LinkRef { conn: self.at, link: link.0 }
+    }
+
+    /// Queues a delivery on its link.
+    pub(super) fn wait(&mut self, link: LinkId, mut delivery: Box<Delivery>) {
+        delivery.listen(self.link_ref(link));
+        self.link_mut(link).waiting.push_back(delivery);
+        self.queue_link(link.0);
+    }
+
+    fn queue_link(&mut self, link: u32) {
+        let state = self.link_mut(LinkId(link));
+        if !state.queued {
+            state.queued = true;
+            self.sending.push_back(link);
+        }
+    }
+
+    /// Sends what waits on one link, as far as it may; `through` gets the deliveries that are and that the core waits
+    /// for. True: some are through, or more can be sent at once.
+    pub(super) fn pump_link(&mut self, link: LinkId, through: &mut Vec<OutKey>) -> bool {
+        let Some(state) = self.links.get_mut(link.0 as usize) else { return false };
+        let mut moved = false;
+        while let Some(delivery) = state.waiting.front_mut() {
+            let step = if delivery.aborted {
+                delivery.abort(&mut self.endpoint, link)
+            } else {
+                delivery.pump(&mut self.endpoint, link)
+            };
+            match step {
+                Step::Done => through.extend(delivery.report.then_some(delivery.key)),
+                Step::Aborted => {}
+                Step::Yield => {
+                    self.queue_link(link.0);
+                    return true;
+                }
+                Step::Blocked => {
+                    self.queue_link(link.0);
+                    return moved;
+                }
+                // It is pumped again when its message has grown.
+                Step::Starved => return moved,
+            }
+            state.waiting.pop_front();
+            moved = true;
+        }
+        if std::mem::take(&mut state.drained_owed) {
+            self.endpoint.drained(link);
+        }
+        moved
+    }
+
+    /// Sends what waits on all links, in turn, until nothing moves or the output is full.
+    pub(super) fn pump(&mut self, through: &mut Vec<OutKey>) -> bool {
+        let mut moved = false;
+        let mut idle = 0;
+        while idle < self.sending.len() && self.endpoint.output().len() <= OUTPUT_HIGH {
+            let Some(link) = self.sending.pop_front() else { break };
+            self.link_mut(LinkId(link)).queued = false;
+            if self.pump_link(LinkId(link), through) {
+                moved = true;
+                idle = 0;
+            } else {
+                idle += 1;
+            }
+        }
+        moved
+    }
+
+    /// The message being streamed from this link.
+    pub(super) fn streaming_mut(&mut self, link: u32) -> Option<&mut Streaming> {
+        match &mut self.links.get_mut(link as usize)?.incoming.as_mut()?.progress {
+            Progress::Streaming(streaming) => Some(streaming),
+            Progress::Gathering(_) | Progress::Discarding(_) => None,
+        }
+    }
+
+    /// Whether a message on some link has its session held.
+    pub(super) fn holds(&mut self, session: SessionId) -> bool {
+        (0..self.links.len() as u32).any(|link| {
+            self.streaming_mut(link).is_some_and(|streaming| streaming.held && streaming.session == session)
+        })
+    }
+
+    /// Drops what waits on a link: it is gone.
+    pub(super) fn clear_outgoing(&mut self, link: LinkId) {
+        if let Some(link) = self.links.get_mut(link.0 as usize) {
+            link.waiting = VecDeque::new();
+            link.drained_owed = false;
+        }
+    }
+
+    /// Gives the peer's unused credit back, once what waits has had its own.
+    pub(super) fn drained(&mut self, link: LinkId) {
+        match self.links.get_mut(link.0 as usize) {
+            Some(state) if !state.waiting.is_empty() => state.drained_owed = true,
+            _ => self.endpoint.drained(link),
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! From what an endpoint tells to what the core must know.
+
+use std::sync::Arc;
+
+use amqp::performative::{Attach, Role, SenderSettleMode};
+use amqp::terminus::{Source, TargetTerminus};
+use amqp_endpoint::{Event, Input, LinkId};
+use router_core::{AttachInfo, Core, InKey, LinkKey, OutKey};
+
+use super::conn::Link;
+use super::host::{ShardHost, mark_dirty};
+use super::outgoing::OUTPUT_HIGH;
+use super::settings::MessageComponents;
+use crate::content::Depth;
+
+impl ShardHost {
+    /// Gives an endpoint the bytes that came, and acts on what it makes of them. Says how many it is done with.
+    pub(super) fn drive(&mut self, core: &mut Core<Self>, slot: u32, buffer: &Arc<Vec<u8>>, filled: usize) -> usize {
+        self.buffer = Arc::clone(buffer);
+        let mut input = Input::new(buffer.get(..filled).unwrap_or_default());
+        while let Some(conn) = self.conns.get_mut(slot as usize) {
+            let Some(event) = conn.endpoint.poll(self.now, &mut input) else {
+                mark_dirty(&mut self.dirty, conn);
+                break;
+            };
+            self.event(core, slot, event);
+            self.report(core);
+        }
+        self.buffer = Arc::clone(&self.nothing);
+        input.consumed()
+    }
+
+    /// Acts on what an endpoint has to tell without new bytes.
+    pub(super) fn attend(&mut self, core: &mut Core<Self>, slot: u32) {
+        if let Some(conn) = self.conns.get_mut(slot as usize) {
+            conn.flags.attention = false;
+            let nothing = Arc::clone(&self.nothing);
+            self.drive(core, slot, &nothing, 0);
+        }
+    }
+
+    /// Tells the core which connections take no more messages: their output is full.
+    pub(super) fn choke(&mut self, core: &mut Core<Self>) {
+        for index in 0..self.dirty.len() {
+            let Some(conn) = self.dirty.get(index).and_then(|slot| self.conns.get_mut(*slot as usize)) else {
+                continue;
+            };
+            if conn.endpoint.output().len() > OUTPUT_HIGH
+                && !conn.flags.choked
+                && let Some(key) = conn.key
+            {
+                conn.flags.choked = true;
+                core.set_writable(self.now, self, key, false);
+            }
+        }
+    }
+
+    /// Tells the core that a connection takes messages again.
+    pub(super) fn unchoke(&mut self, core: &mut Core<Self>, slot: u32) {
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
+        if std::mem::take(&mut conn.flags.choked)
+            && let Some(key) = conn.key
+        {
+            core.set_writable(self.now, self, key, true);
+            self.report(core);
+        }
+    }
+
+    /// Tells the core which deliveries are through, and which credit has changed by itself.
+    #[inline]
+    pub(super) fn report(&mut self, core: &mut Core<Self>) {
+        while let Some(key) = self.through.pop_front() {
+            core.transmitted(self.now, self, key);
+        }
+        while let Some(link) = self.recount.pop() {
+            self.credit_again(core, link);
+        }
+    }
+
+    #[inline]
+    fn event(&mut self, core: &mut Core<Self>, slot: u32, event: Event<'_>) {
+        match event {
+            Event::Transfer(transfer) => self.transfer(core, slot, transfer),
+            Event::Outcome { key, state, settled } => core.outcome(self.now, self, OutKey(key), state, settled),
+            Event::SenderOutcome { key, state, settled } => {
+                core.sender_outcome(self.now, self, InKey(key), state, settled);
+            }
+            Event::Credit { link, context, credit, drain, .. } => self.credit(core, slot, link, context, credit, drain),
+            Event::Drained { context, returned, .. } => core.drained(self.now, self, LinkKey(context), returned),
+            other => self.rare_event(core, slot, other),
+        }
+    }
+
+    fn rare_event(&mut self, core: &mut Core<Self>, slot: u32, event: Event<'_>) {
+        match event {
+            Event::Authenticated { mechanism, user } => {
+                if let Some(conn) = self.conns.get_mut(slot as usize) {
+                    conn.authenticated = (mechanism.map(|mechanism| mechanism.0), user);
+                }
+            }
+            Event::Opened(open) => self.opened(core, slot, open),
+            Event::Attached(link, attach) => self.attached(core, slot, link, *attach),
+            Event::Detached { link, context, closed, error, answer } => {
+                self.link_gone(core, slot, link);
+                if !answer {
+                    core.detach(self.now, self, LinkKey(context), closed, error);
+                }
+            }
+            Event::LinkFailed { link, context, .. } | Event::LinkLost { link, context } => {
+                self.link_gone(core, slot, link);
+                core.link_lost(self.now, self, LinkKey(context));
+            }
+            Event::SessionWritable(_) => self.pump(slot),
+            Event::Closed(error) => self.closed_by_peer(core, slot, error),
+            Event::Failed(error) => self.failed(core, slot, &error),
+            // A session needs nothing but its links; those that end tell of their links one by one. This end attaches
+            // no links of its own, and TLS is not allowed here. The frequent ones never come here.
+            Event::SessionBegun(_)
+            | Event::SessionEnded(..)
+            | Event::AttachAnswered(..)
+            | Event::StartTls
+            | Event::Transfer(_)
+            | Event::Outcome { .. }
+            | Event::SenderOutcome { .. }
+            | Event::Credit { .. }
+            | Event::Drained { .. } => {}
+        }
+    }
+
+    fn attached(&mut self, core: &mut Core<Self>, slot: u32, link: LinkId, attach: Attach) {
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
+        let Some(key) = conn.key else { return };
+        let logged = conn.settings.message_components != MessageComponents::NONE;
+        let incoming = attach.role == Role::Sender;
+        let (source, target) = (source_address(&attach.source), target_address(&attach.target));
+        let depth = match target {
+            _ if logged => Depth::ApplicationProperties,
+            Some(_) => Depth::Annotations,
+            None => Depth::Properties,
+        };
+        let ends = logged.then(|| Box::new((source.unwrap_or_default(), target.unwrap_or_default())));
+        *conn.link_mut(link) = Link { depth, ends, ..Link::default() };
+        let at = conn.link_ref(link);
+        let info = AttachInfo {
+            name: attach.name,
+            incoming,
+            send_settled: !incoming && attach.snd_settle_mode == SenderSettleMode::Settled,
+            source: attach.source,
+            target: attach.target,
+        };
+        let link_key = core.attach(self.now, self, key, at, info);
+        if let Some(conn) = self.conns.get_mut(slot as usize) {
+            conn.endpoint.set_link_context(link, link_key.0);
+        }
+    }
+
+    /// Lets go of what was on its way on a link.
+    fn link_gone(&mut self, core: &mut Core<Self>, slot: u32, link: LinkId) {
+        self.abandon_incoming(core, slot, link);
+        if let Some(conn) = self.conns.get_mut(slot as usize) {
+            conn.clear_outgoing(link);
+        }
+    }
+
+    #[inline]
+    fn credit(&mut self, core: &mut Core<Self>, slot: u32, link: LinkId, context: u64, credit: u32, drain: bool) {
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
+        let state = conn.link_mut(link);
+        state.draining = drain;
+        if state.waiting.is_empty() {
+            core.credit(self.now, self, LinkKey(context), credit, drain);
+        } else {
+            let at = conn.link_ref(link);
+            self.grown(at);
+            self.report_credit(core, slot, link);
+        }
+    }
+
+    /// The endpoint has taken credit back.
+    fn credit_again(&mut self, core: &mut Core<Self>, link: super::place::LinkRef) {
+        if self.conn(link.conn).is_some() {
+            self.report_credit(core, link.conn.slot, LinkId(link.link));
+        }
+    }
+
+    /// Tells the core how much credit a link has beyond what waits for it here.
+    fn report_credit(&mut self, core: &mut Core<Self>, slot: u32, link: LinkId) {
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
+        let Some(info) = conn.endpoint.link(link) else { return };
+        let (key, credit) = (LinkKey(info.context), info.credit);
+        let state = conn.link_mut(link);
+        let waiting = state.waiting.iter().filter(|delivery| !delivery.is_begun()).count();
+        let credit = credit.saturating_sub(u32::try_from(waiting).unwrap_or(u32::MAX));
+        let drain = state.draining;
+        core.credit(self.now, self, key, credit, drain);
+    }
+
+    /// Sends what waits on a connection.
+    pub(super) fn pump(&mut self, slot: u32) {
+        let mut through = std::mem::take(&mut self.pumped);
+        if let Some(conn) = self.conns.get_mut(slot as usize) {
+            let before = conn.endpoint.output().len();
+            // Without a change there is nothing to flush: it would be pumped again at once, for ever.
+            if conn.pump(&mut through) || conn.endpoint.output().len() != before {
+                mark_dirty(&mut self.dirty, conn);
+            }
+        }
+        self.through.extend(through.drain(..));
+        self.pumped = through;
+    }
+}
+
+/// The address of a source that names one.
+fn source_address(source: &Option<Source>) -> Option<String> {
+    source.as_ref().and_then(|source| source.address.clone())
+}
+
+/// The address of a target, or something in its stead when messages need not name one.
+fn target_address(target: &Option<TargetTerminus>) -> Option<String> {
+    match target {
+        Some(TargetTerminus::Target(target)) if target.dynamic => Some(String::new()),
+        Some(TargetTerminus::Target(target)) => target.address.clone(),
+        Some(TargetTerminus::Coordinator { .. }) => Some("$coordinator".to_owned()),
+        None => None,
+    }
+}

@@ -1,0 +1,136 @@
+//! A message that leaves while it comes: each frame goes on to those who read, and the sender is held back while the
+//! slowest of them lags.
+
+use std::sync::Arc;
+
+use amqp_endpoint::{LinkId, SessionId};
+use router_core::InKey;
+
+use super::host::{ShardHost, mark_dirty};
+use super::mailbox::Mail;
+use super::place::LinkRef;
+use super::shared::Shared;
+use crate::content::{Feed, Origin};
+
+/// Bytes that the slowest reader may lack before the sender's session is held.
+const HOLD_ABOVE: usize = 256 * 1024;
+/// Bytes that it may lack before the sender's socket is not read any more: its session window was open for that much
+/// when it was held.
+const PAUSE_ABOVE: usize = 1024 * 1024;
+
+/// A message being streamed, at its sender's link.
+pub(super) struct Streaming {
+    pub(super) feed: Feed<LinkRef>,
+    /// The core's.
+    pub(super) key: InKey,
+    /// The sender's link.
+    pub(super) link: LinkRef,
+    /// Its session.
+    pub(super) session: SessionId,
+    /// The session is held because of this message.
+    pub(super) held: bool,
+}
+
+/// Tells a sender's shard that its message may go on.
+pub(super) struct Resumption {
+    pub(super) shared: Arc<Shared>,
+    pub(super) link: LinkRef,
+}
+
+impl Origin for Resumption {
+    fn resume(&self) {
+        if let Some(post) = self.shared.post(self.link.conn.shard.into()) {
+            post.send(Mail::Resume { link: self.link });
+        }
+    }
+}
+
+impl ShardHost {
+    /// Passes bytes of a message on to its readers.
+    pub(super) fn feed(&mut self, slot: u32, streaming: &mut Streaming, bytes: &[u8], last: bool) {
+        let passed = self.pass_by(streaming, bytes, last);
+        streaming.feed.append(bytes.get(passed..).unwrap_or_default());
+        if last {
+            streaming.feed.finish();
+        }
+        let mut listeners = std::mem::take(&mut self.listeners);
+        streaming.feed.listeners_into(&mut listeners);
+        for link in listeners.drain(..) {
+            self.grown(link);
+        }
+        self.listeners = listeners;
+        if !last {
+            self.hold_if_behind(slot, streaming);
+        }
+    }
+
+    /// Hands bytes straight to the only reader, if it has read all before and is this shard's; says how many.
+    fn pass_by(&mut self, streaming: &Streaming, bytes: &[u8], last: bool) -> usize {
+        let Some(to) = streaming.feed.sole_idle_listener().filter(|to| self.owns(to.conn)) else { return 0 };
+        let id = LinkId(to.link);
+        let Some(conn) = self.touch(to.conn) else { return 0 };
+        let Some(link) = conn.links.get_mut(to.link as usize) else { return 0 };
+        let Some(delivery) = link.waiting.front_mut().filter(|front| front.reads(&streaming.feed)) else { return 0 };
+        let taken = delivery.pass_by(&mut conn.endpoint, id, bytes, last);
+        if taken.end
+            && let Some(delivery) = link.waiting.pop_front()
+        {
+            self.through.extend(delivery.report.then_some(delivery.key));
+        }
+        taken.bytes
+    }
+
+    /// The message that a link sends has grown.
+    pub(super) fn grown(&mut self, link: LinkRef) {
+        if !self.owns(link.conn) {
+            return self.post(link.conn, Mail::Grown { link });
+        }
+        let mut through = std::mem::take(&mut self.pumped);
+        if let Some(conn) = self.touch(link.conn) {
+            conn.pump_link(LinkId(link.link), &mut through);
+        }
+        self.through.extend(through.drain(..));
+        self.pumped = through;
+    }
+
+    fn hold_if_behind(&mut self, slot: u32, streaming: &mut Streaming) {
+        let behind = streaming.feed.held();
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
+        if behind > HOLD_ABOVE && !streaming.held && streaming.feed.wait() {
+            streaming.held = true;
+            conn.endpoint.hold_session(streaming.session, true);
+            mark_dirty(&mut self.dirty, conn);
+        }
+        if behind > PAUSE_ABOVE && streaming.held {
+            conn.flags.paused = true;
+        }
+    }
+
+    /// Readers have caught up with a message.
+    pub(super) fn resume(&mut self, link: LinkRef) {
+        let Some(conn) = self.conn(link.conn) else { return };
+        let Some(streaming) = conn.streaming_mut(link.link).filter(|streaming| streaming.held) else { return };
+        streaming.held = false;
+        let session = streaming.session;
+        self.let_go(link, session);
+    }
+
+    /// No more comes of a message.
+    pub(super) fn end_feeding(&mut self, streaming: Streaming) {
+        if streaming.held {
+            self.let_go(streaming.link, streaming.session);
+        }
+    }
+
+    /// Lets the sender go on, unless another message of its session holds it back.
+    fn let_go(&mut self, link: LinkRef, session: SessionId) {
+        let Some(conn) = self.touch(link.conn) else { return };
+        if !conn.holds(session) {
+            conn.endpoint.hold_session(session, false);
+        }
+        if conn.flags.paused {
+            conn.flags.paused = false;
+            self.queue_read(link.conn.slot);
+        }
+    }
+}

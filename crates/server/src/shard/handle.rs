@@ -1,0 +1,195 @@
+//! The control plane's hold on the shards.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use amqp_endpoint::Now;
+use mio::net::TcpListener;
+use router_core::{Core, RouterSettings};
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::accepting::Listening;
+use super::arrival::{Arrival, Kind, Listener};
+use super::event::ShardEvent;
+use super::host::ShardHost;
+use super::mailbox::{Mail, Order, Post};
+use super::place::{LinkRef, NO_SHARD};
+use super::settings::{ConnectorAttempt, ListenerId, ListenerSpec};
+use super::shared::Shared;
+use super::thread;
+use crate::content::{self, Content};
+
+/// Connections that may wait to be accepted; the system may allow fewer.
+const BACKLOG: i32 = 1024;
+
+/// The running shards. Cheap to clone. They run until [`Shards::shutdown`].
+#[derive(Clone)]
+pub struct Shards(Arc<Shared>);
+
+/// What the shards have counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShardCounts {
+    /// Sockets accepted since the start.
+    pub accepted: u64,
+    /// Messages kept now: those that wait, and those that leave while they come. One with several receivers counts once.
+    pub messages: u64,
+    /// Bytes of those.
+    pub message_bytes: u64,
+    /// Bytes that the record of a kept message needs beside its own.
+    pub message_size: u64,
+}
+
+impl Shards {
+    /// Starts the first shard; others follow as load asks for them, up to `workers`. Events come on `events`.
+    ///
+    /// # Errors
+    /// The system has no descriptor or thread left.
+    pub fn start(settings: RouterSettings, workers: usize, events: UnboundedSender<ShardEvent>) -> io::Result<Self> {
+        let shared = Arc::new(Shared::new(settings, workers, events));
+        thread::start(&shared, 0)?;
+        Ok(Self(shared))
+    }
+
+    /// Opens a listener: all its addresses or none. Returned are the addresses with the ports that they got: where port
+    /// 0 was asked for, the first address's choice is used for the others.
+    ///
+    /// # Errors
+    /// An address cannot be listened on.
+    pub fn listen(&self, spec: ListenerSpec) -> io::Result<Vec<SocketAddr>> {
+        let mut sockets = Vec::new();
+        let mut addresses: Vec<SocketAddr> = Vec::new();
+        for mut address in spec.addresses {
+            if let (0, Some(first)) = (address.port(), addresses.first()) {
+                address.set_port(first.port());
+            }
+            let socket = bind(address)?;
+            addresses.push(socket.local_addr()?);
+            sockets.push(TcpListener::from_std(socket));
+        }
+        let listener = Arc::new(Listener {
+            id: spec.id,
+            host_port: spec.host_port.into(),
+            settings: spec.settings,
+            sasl: spec.sasl,
+            sasl_required: spec.sasl_required,
+        });
+        self.order(0, Order::Listen(Box::new(Listening { listener, sockets })));
+        Ok(addresses)
+    }
+
+    /// Closes the listener's sockets; its connections stay.
+    pub fn stop_listening(&self, listener: ListenerId) {
+        self.order(0, Order::StopListening(listener));
+    }
+
+    /// Begins to connect, and returns the connection's number; what comes of it is an event.
+    pub fn connect(&self, attempt: ConnectorAttempt) -> u64 {
+        let id = self.0.core.lock().next_connection_id();
+        let arrival = Arrival { id, kind: Kind::ToConnect(Box::new(attempt)) };
+        self.order(thread::choose(&self.0), Order::Adopt(Box::new(arrival)));
+        id
+    }
+
+    /// Drops the connection's socket without an AMQP close. False: there is no such connection.
+    pub fn drop_connection(&self, connection_id: u64) -> bool {
+        let found = self.0.find(connection_id);
+        found.is_some_and(|at| self.send(at.shard, Mail::Drop(at)))
+    }
+
+    /// Shows the connection's frames in the log, or no longer. False: there is no such connection.
+    pub fn trace_connection(&self, connection_id: u64, on: bool) -> bool {
+        let found = self.0.find(connection_id);
+        self.with_core(|core, _, _| {
+            if let Some((key, _)) = core.find_connection(connection_id) {
+                core.set_protocol_trace(key, on);
+            }
+        });
+        found.is_some_and(|at| self.send(at.shard, Mail::Trace { conn: Some(at), on }))
+    }
+
+    /// Shows the frames of all connections in the log, or no longer.
+    pub fn trace_all(&self, on: bool) {
+        let mut core = self.0.core.lock();
+        let keys: Vec<_> = core.connections(self.now()).iter().map(|connection| connection.key).collect();
+        keys.into_iter().for_each(|key| core.set_protocol_trace(key, on));
+        drop(core);
+        self.0.running().for_each(|post| post.send(Mail::Trace { conn: None, on }));
+    }
+
+    /// Calls the core. What it says to connections is carried out by their shards right afterwards. Not to be called
+    /// from within itself.
+    pub fn with_core<R>(&self, call: impl FnOnce(&mut Core<ShardHost>, &mut ShardHost, Now) -> R) -> R {
+        let mut host = ShardHost::new(Arc::clone(&self.0), NO_SHARD);
+        let mut woken = Vec::new();
+        let mut core = self.0.core.lock();
+        let now = self.now();
+        host.now = now;
+        let result = call(&mut core, &mut host, now);
+        host.deliver_mail(&mut woken);
+        drop(core);
+        host.wake_others(&mut woken);
+        result
+    }
+
+    /// A message as the core takes it in [`Core::send_local`].
+    pub fn content(message: &[u8]) -> Content<LinkRef> {
+        Content::whole(message, content::Layout::plain(0))
+    }
+
+    /// The shards' time: since their start.
+    pub fn now(&self) -> Now {
+        self.0.now()
+    }
+
+    /// How many shards run.
+    pub fn running(&self) -> usize {
+        self.0.running().count()
+    }
+
+    /// What the shards have counted.
+    pub fn counts(&self) -> ShardCounts {
+        let kept = content::kept();
+        ShardCounts {
+            accepted: self.0.accepted.load(Ordering::Relaxed),
+            messages: kept.messages,
+            message_bytes: kept.bytes,
+            message_size: content::RECORD_SIZE,
+        }
+    }
+
+    /// Drops all sockets, and waits until all shards have ended.
+    pub fn shutdown(&self) {
+        self.0.stop();
+        let threads = std::mem::take(&mut *self.0.threads.lock());
+        for thread in threads {
+            // One that panicked has ended, too.
+            let _ = thread.join();
+        }
+    }
+
+    fn order(&self, shard: u16, order: Order) {
+        self.send(shard, Mail::Order(order));
+    }
+
+    fn send(&self, shard: u16, mail: Mail) -> bool {
+        let post: Option<&Post> = self.0.post(shard.into());
+        post.map(|post| post.send(mail)).is_some()
+    }
+}
+
+/// A socket that listens.
+fn bind(address: SocketAddr) -> io::Result<std::net::TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    if address.is_ipv6() {
+        // The IPv4 addresses of the same port have sockets of their own.
+        socket.set_only_v6(true)?;
+    }
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}

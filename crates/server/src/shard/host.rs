@@ -1,0 +1,339 @@
+//! What the core asks for, done: on this shard's connections at once, on others by mail.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use amqp::terminus::{Source, TargetTerminus};
+use amqp::{DeliveryState, ErrorCondition};
+use amqp_endpoint::{LinkId, Now};
+use router_core::{Host, Level, Module, OutKey, SubscriberDelivery, SubscriberId, Transmit, Transmitted};
+use slab::Slab;
+
+use super::conn::Conn;
+use super::event::{ShardEvent, SubscriberMessage};
+use super::mailbox::{Batch, Mail};
+use super::place::{ConnRef, LinkRef};
+use super::shared::Shared;
+use crate::content::{Content, Layout};
+
+/// The routing core's host: one for each shard, and one for the control plane, which owns no connections.
+pub struct ShardHost {
+    pub(super) shared: Arc<Shared>,
+    /// Which shard this is; [`super::place::NO_SHARD`] for the control plane.
+    pub(super) shard: u16,
+    pub(super) conns: Slab<Box<Conn>>,
+    /// Slots of connections whose endpoints have something to flush.
+    pub(super) dirty: Vec<u32>,
+    /// Deliveries that are through and of which the core has not heard yet.
+    pub(super) through: VecDeque<OutKey>,
+    /// Links whose credit the core should hear again.
+    pub(super) recount: Vec<LinkRef>,
+    /// Slots of connections to be read.
+    pub(super) ready: VecDeque<u32>,
+    /// Slots of connections whose endpoints may have events without new bytes.
+    pub(super) attention: Vec<u32>,
+    /// Slots of connections whose output was full and is not any more.
+    pub(super) unchoke: Vec<u32>,
+    /// The time of this turn.
+    pub(super) now: Now,
+    /// For use within calls: emptied, not freed.
+    pub(super) pumped: Vec<OutKey>,
+    pub(super) listeners: Vec<LinkRef>,
+    /// For the next message in several frames.
+    pub(super) spare: Vec<u8>,
+    /// No bytes.
+    pub(super) nothing: Arc<Vec<u8>>,
+    /// What was read last; a message being offered borrows from it.
+    pub(super) buffer: Arc<Vec<u8>>,
+    pub(super) offered: Offered,
+    /// Mail for each shard, to be delivered before the core is unlocked.
+    pub(super) outboxes: Vec<Batch>,
+}
+
+/// The message being offered to the core.
+#[derive(Default)]
+pub(super) enum Offered {
+    /// None.
+    #[default]
+    Nothing,
+    /// All of it lies in the host's buffer.
+    Borrowed {
+        start: usize,
+        end: usize,
+        layout: Layout,
+        /// It had to be kept.
+        kept: Option<Content<LinkRef>>,
+    },
+    /// It is still coming.
+    Kept(Content<LinkRef>),
+}
+
+impl ShardHost {
+    pub(super) fn new(shared: Arc<Shared>, shard: u16) -> Self {
+        let outboxes = std::iter::repeat_with(Batch::default).take(shared.workers()).collect();
+        Self {
+            shared,
+            shard,
+            conns: Slab::new(),
+            dirty: Vec::new(),
+            through: VecDeque::new(),
+            recount: Vec::new(),
+            ready: VecDeque::new(),
+            attention: Vec::new(),
+            unchoke: Vec::new(),
+            now: Now::ZERO,
+            pumped: Vec::new(),
+            listeners: Vec::new(),
+            spare: Vec::new(),
+            nothing: Arc::default(),
+            buffer: Arc::default(),
+            offered: Offered::Nothing,
+            outboxes,
+        }
+    }
+
+    /// A connection of this shard; `None` if it is gone.
+    #[inline]
+    pub(super) fn conn(&mut self, at: ConnRef) -> Option<&mut Conn> {
+        self.conns.get_mut(at.slot as usize).map(|conn| &mut **conn).filter(|conn| conn.at == at)
+    }
+
+    /// A connection of this shard to whose endpoint something is about to be done; `None` if it is gone.
+    #[inline]
+    pub(super) fn touch(&mut self, at: ConnRef) -> Option<&mut Conn> {
+        let conn = self.conns.get_mut(at.slot as usize).map(|conn| &mut **conn).filter(|conn| conn.at == at)?;
+        mark_dirty(&mut self.dirty, conn);
+        Some(conn)
+    }
+
+    /// Puts a connection on the list of those to be read, once, if there may be something to read.
+    pub(super) fn queue_read(&mut self, slot: u32) {
+        if let Some(conn) = self.conns.get_mut(slot as usize)
+            && conn.flags.readable
+            && !conn.flags.queued
+        {
+            conn.flags.queued = true;
+            self.ready.push_back(slot);
+        }
+    }
+
+    /// Whether there is something to do without waiting for anything.
+    pub(super) fn has_work(&self) -> bool {
+        !(self.dirty.is_empty() && self.ready.is_empty() && !self.needs_core())
+    }
+
+    /// Whether the core has to hear something.
+    pub(super) fn needs_core(&self) -> bool {
+        !(self.through.is_empty() && self.recount.is_empty() && self.attention.is_empty() && self.unchoke.is_empty())
+    }
+
+    /// Whether a connection is this shard's own.
+    #[inline]
+    pub(super) fn owns(&self, at: ConnRef) -> bool {
+        at.shard == self.shard
+    }
+
+    /// Leaves mail for the shard of a connection.
+    pub(super) fn post(&mut self, to: ConnRef, mail: Mail) {
+        self.post_to(to.shard, mail);
+    }
+
+    /// Leaves mail for a shard.
+    pub(super) fn post_to(&mut self, shard: u16, mail: Mail) {
+        if let Some(outbox) = self.outboxes.get_mut(usize::from(shard)) {
+            outbox.mail.push(mail);
+        }
+    }
+
+    /// Hands all mail over. To be called with the core locked; [`ShardHost::wake_others`] after.
+    pub(super) fn deliver_mail(&mut self, woken: &mut Vec<usize>) {
+        for (shard, outbox) in self.outboxes.iter_mut().enumerate() {
+            if !outbox.mail.is_empty()
+                && let Some(post) = self.shared.post(shard)
+            {
+                post.deliver(outbox);
+                woken.push(shard);
+            }
+        }
+    }
+
+    /// Wakes those who got mail.
+    pub(super) fn wake_others(&self, woken: &mut Vec<usize>) {
+        for shard in woken.drain(..) {
+            if let Some(post) = self.shared.post(shard) {
+                post.wake();
+            }
+        }
+    }
+
+    /// The message being offered, in a form that outlives the offer.
+    pub(super) fn keep_offered(&mut self) -> Content<LinkRef> {
+        match &mut self.offered {
+            Offered::Borrowed { start, end, layout, kept } => {
+                let bytes = self.buffer.get(*start..*end).unwrap_or_default();
+                kept.get_or_insert_with(|| Content::whole(bytes, *layout)).clone()
+            }
+            Offered::Kept(content) => content.clone(),
+            // The core retains only what it is being offered; an empty message is what it gets otherwise.
+            Offered::Nothing => Content::whole(&[], Layout::default()),
+        }
+    }
+}
+
+/// Puts a connection on the list of those to be flushed, once.
+#[inline]
+pub(super) fn mark_dirty(dirty: &mut Vec<u32>, conn: &mut Conn) {
+    if !conn.flags.dirty {
+        conn.flags.dirty = true;
+        dirty.push(conn.at.slot);
+    }
+}
+
+impl Host for ShardHost {
+    type Conn = ConnRef;
+    type Link = LinkRef;
+    type Content = Content<LinkRef>;
+
+    fn attach_answer(&mut self, link: LinkRef, source: Option<Source>, target: Option<TargetTerminus>) {
+        if !self.owns(link.conn) {
+            let mail = Mail::AttachAnswer { link, source: source.map(Box::new), target: target.map(Box::new) };
+            self.post(link.conn, mail);
+        } else if let Some(conn) = self.touch(link.conn) {
+            conn.endpoint.attach_answer(LinkId(link.link), source, target, None);
+        }
+    }
+
+    fn detach(&mut self, link: LinkRef, closed: bool, error: Option<ErrorCondition>) {
+        if !self.owns(link.conn) {
+            self.post(link.conn, Mail::Detach { link, closed, error: error.map(Box::new) });
+        } else if let Some(conn) = self.touch(link.conn) {
+            conn.clear_outgoing(LinkId(link.link));
+            conn.endpoint.detach(LinkId(link.link), closed, error);
+        }
+    }
+
+    #[inline]
+    fn add_credit(&mut self, link: LinkRef, credit: u32) {
+        if !self.owns(link.conn) {
+            self.post(link.conn, Mail::AddCredit { link, credit });
+        } else if let Some(conn) = self.touch(link.conn) {
+            conn.endpoint.add_credit(LinkId(link.link), credit);
+        }
+    }
+
+    fn drain(&mut self, link: LinkRef, drain: bool) {
+        if !self.owns(link.conn) {
+            self.post(link.conn, Mail::Drain { link, drain });
+        } else if let Some(conn) = self.touch(link.conn) {
+            conn.endpoint.drain(LinkId(link.link), drain);
+        }
+    }
+
+    fn drained(&mut self, link: LinkRef) {
+        if !self.owns(link.conn) {
+            self.post(link.conn, Mail::Drained { link });
+        } else if let Some(conn) = self.touch(link.conn) {
+            conn.drained(LinkId(link.link));
+        }
+    }
+
+    fn retain(&mut self) -> Content<LinkRef> {
+        self.keep_offered()
+    }
+
+    #[inline]
+    fn transmit(
+        &mut self,
+        link: LinkRef,
+        key: OutKey,
+        content: Option<&Content<LinkRef>>,
+        how: &Transmit<'_>,
+    ) -> Transmitted {
+        if self.owns(link.conn) {
+            self.transmit_here(link, key, content, how)
+        } else {
+            self.transmit_by_mail(link, key, content, how)
+        }
+    }
+
+    fn abort(&mut self, link: LinkRef, key: OutKey) {
+        if !self.owns(link.conn) {
+            self.post(link.conn, Mail::Abort { link, key });
+        } else {
+            self.abort_here(link, key);
+        }
+    }
+
+    #[inline]
+    fn update_incoming(&mut self, link: LinkRef, delivery_id: u32, state: Option<DeliveryState>, settled: bool) {
+        if !self.owns(link.conn) {
+            self.post(link.conn, Mail::UpdateIncoming { link, delivery_id, state, settled });
+        } else if let Some(conn) = self.touch(link.conn) {
+            conn.endpoint.update_incoming(LinkId(link.link), delivery_id, state, settled);
+        }
+    }
+
+    #[inline]
+    fn update_outgoing(&mut self, link: LinkRef, key: OutKey, state: Option<DeliveryState>, settled: bool) {
+        if !self.owns(link.conn) {
+            self.post(link.conn, Mail::UpdateOutgoing { link, key, state, settled });
+        } else if let Some(conn) = self.touch(link.conn) {
+            conn.endpoint.update_outgoing(LinkId(link.link), key.0, state, settled);
+        }
+    }
+
+    fn to_subscriber(
+        &mut self,
+        subscriber: SubscriberId,
+        content: Option<&Content<LinkRef>>,
+        from: &SubscriberDelivery,
+    ) -> Result<(), ErrorCondition> {
+        let kept;
+        let content = match content {
+            Some(content) => content,
+            None => {
+                kept = self.keep_offered();
+                &kept
+            }
+        };
+        let unreadable = || ErrorCondition::new("amqp:decode-error", "Parse error in message content");
+        let message = content.to_bytes().ok_or_else(unreadable)?;
+        let Some(ticket) = self.shared.backlog.admit(message.len()) else {
+            return Err(ErrorCondition::new(
+                "amqp:resource-limit-exceeded",
+                "Too many messages wait for the router itself",
+            ));
+        };
+        let event = SubscriberMessage { subscriber, message, from: from.clone(), _ticket: ticket };
+        self.shared.tell(ShardEvent::Message(event));
+        Ok(())
+    }
+
+    fn log_enabled(&self, module: Module, level: Level) -> bool {
+        logging::enabled(log_module(module), log_level(level))
+    }
+
+    fn log(&mut self, module: Module, level: Level, text: std::fmt::Arguments<'_>) {
+        logging::write(log_module(module), log_level(level), None, text);
+    }
+}
+
+fn log_module(module: Module) -> logging::Module {
+    match module {
+        Module::Router => logging::Module::Router,
+        Module::RouterCore => logging::Module::RouterCore,
+        Module::Default => logging::Module::Default,
+    }
+}
+
+fn log_level(level: Level) -> logging::Level {
+    match level {
+        Level::Trace => logging::Level::Trace,
+        Level::Debug => logging::Level::Debug,
+        Level::Info => logging::Level::Info,
+        Level::Notice => logging::Level::Notice,
+        Level::Warning => logging::Level::Warning,
+        Level::Error => logging::Level::Error,
+        Level::Critical => logging::Level::Critical,
+    }
+}

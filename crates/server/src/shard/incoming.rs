@@ -1,0 +1,347 @@
+//! Transfers that come in: a message that is all there is offered to the core at once; one in several frames is gathered
+//! until it is complete, or large enough to be streamed.
+
+use std::sync::Arc;
+
+use amqp::DeliveryState;
+use amqp::message::RouterAnnotations;
+use amqp_endpoint::{IncomingTransfer, LinkId};
+use router_core::{Core, InKey, LinkKey, Offer, Offered as Answer};
+
+use super::feeding::{Resumption, Streaming};
+use super::host::{Offered, ShardHost};
+use crate::content::{Content, Examined, Head, Layout, Look, Refusal, examine, stream};
+
+/// Bytes of a message that is not complete from which on it is streamed; the old router's "Q2".
+const STREAM_FROM: usize = 128 * 1024;
+/// Bytes within which a message must say where it goes to.
+const HEAD_MAX: usize = 1024 * 1024;
+/// Bytes that one connection may have in messages that are being gathered; beyond that they are streamed early.
+const GATHERED_MAX: usize = 8 * 1024 * 1024;
+/// A gathering buffer up to this size is used again for the next message.
+const SPARE_MAX: usize = 256 * 1024;
+
+/// A delivery of which not all frames have come.
+pub(super) struct Incoming {
+    arrived: Arrived,
+    pub(super) progress: Progress,
+}
+
+/// What is done with the frames.
+pub(super) enum Progress {
+    /// They are put together.
+    Gathering(Vec<u8>),
+    /// They go to the readers.
+    Streaming(Streaming),
+    /// They are thrown away. At the end the message is refused for this reason, if there is one.
+    Discarding(Option<Refusal>),
+}
+
+/// What is known of a delivery beside its bytes.
+struct Arrived {
+    link: LinkId,
+    key: LinkKey,
+    delivery_id: u32,
+    message_format: u32,
+    settled: bool,
+    state: Option<DeliveryState>,
+}
+
+impl Arrived {
+    #[inline]
+    fn new(transfer: IncomingTransfer<'_>) -> Self {
+        Self {
+            link: transfer.link,
+            key: LinkKey(transfer.context),
+            delivery_id: transfer.delivery_id,
+            message_format: transfer.message_format,
+            settled: transfer.settled,
+            state: transfer.state,
+        }
+    }
+}
+
+impl ShardHost {
+    /// A transfer frame.
+    #[inline]
+    pub(super) fn transfer(&mut self, core: &mut Core<Self>, slot: u32, transfer: IncomingTransfer<'_>) {
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
+        if let Some(incoming) = conn.link_mut(transfer.link).incoming.take() {
+            self.go_on(core, slot, incoming, transfer);
+        } else if transfer.aborted {
+            core.discarded(self.now, self, LinkKey(transfer.context));
+        } else if transfer.more {
+            self.begin(core, slot, transfer);
+        } else {
+            let bytes = transfer.payload;
+            let arrived = Arrived::new(transfer);
+            match offset_in(&self.buffer, bytes) {
+                Some(start) => self.offer_whole(core, slot, arrived, bytes, start),
+                // Some layer has put it elsewhere.
+                None => self.offer_apart(core, slot, arrived, bytes.to_vec()),
+            }
+        }
+    }
+
+    /// Offers a message that is not in the buffer read last.
+    fn offer_apart(&mut self, core: &mut Core<Self>, slot: u32, arrived: Arrived, bytes: Vec<u8>) {
+        let apart = Arc::new(bytes);
+        let buffer = std::mem::replace(&mut self.buffer, Arc::clone(&apart));
+        self.offer_whole(core, slot, arrived, &apart, 0);
+        self.buffer = buffer;
+        if let Some(mut spare) = Arc::into_inner(apart)
+            && spare.capacity() <= SPARE_MAX
+        {
+            spare.clear();
+            self.spare = spare;
+        }
+    }
+
+    /// Offers a complete message, which begins at `start` of the buffer.
+    #[inline]
+    fn offer_whole(&mut self, core: &mut Core<Self>, slot: u32, mut arrived: Arrived, bytes: &[u8], start: usize) {
+        let examined = match self.examine(slot, &arrived, bytes, true) {
+            Ok(examined) => examined,
+            Err(refusal) => return self.refuse(core, &arrived, refusal),
+        };
+        self.offered = Offered::Borrowed { start, end: start + bytes.len(), layout: examined.layout, kept: None };
+        let answer = self.offer(core, &mut arrived, &examined, true);
+        self.offered = Offered::Nothing;
+        if let Answer::Tracked(key) = answer {
+            self.track(slot, &arrived, key);
+        }
+    }
+
+    #[inline]
+    fn offer(
+        &mut self,
+        core: &mut Core<Self>,
+        arrived: &mut Arrived,
+        examined: &Examined<'_>,
+        complete: bool,
+    ) -> Answer {
+        let router = &examined.router;
+        let offer = Offer {
+            delivery_id: arrived.delivery_id,
+            settled: arrived.settled,
+            complete,
+            to: examined.to,
+            to_override: router.to,
+            phase: (router.phase != 0).then_some(router.phase),
+            ingress: router.ingress,
+            priority: examined.priority,
+            state: arrived.state.take(),
+        };
+        core.deliver(self.now, self, arrived.key, offer)
+    }
+
+    /// Has the endpoint name the delivery by the core's key when the sender speaks of it.
+    #[inline]
+    fn track(&mut self, slot: u32, arrived: &Arrived, key: InKey) {
+        if let Some(conn) = self.conns.get_mut(slot as usize)
+            && !arrived.settled
+        {
+            conn.endpoint.set_incoming_key(arrived.link, arrived.delivery_id, key.0);
+        }
+    }
+
+    #[inline]
+    fn examine<'b>(
+        &mut self,
+        slot: u32,
+        arrived: &Arrived,
+        bytes: &'b [u8],
+        complete: bool,
+    ) -> Result<Examined<'b>, Refusal> {
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return Err(Refusal::Format) };
+        let keep = !conn.settings.strip_annotations.strips_incoming();
+        let depth = conn.link_mut(arrived.link).depth;
+        let examined = examine(bytes, &Look { message_format: arrived.message_format, complete, depth, keep });
+        if complete || examined.as_ref().is_ok_and(|examined| examined.sufficient) {
+            conn.log_message("Received", arrived.link, bytes);
+        }
+        examined
+    }
+
+    #[cold]
+    fn refuse(&mut self, core: &mut Core<Self>, arrived: &Arrived, refusal: Refusal) {
+        core.reject(self.now, self, arrived.key, arrived.delivery_id, arrived.settled, refusal.condition());
+    }
+
+    /// The first of several frames.
+    fn begin(&mut self, core: &mut Core<Self>, slot: u32, transfer: IncomingTransfer<'_>) {
+        let mut bytes = std::mem::take(&mut self.spare);
+        bytes.extend_from_slice(transfer.payload);
+        let mut incoming =
+            Box::new(Incoming { arrived: Arrived::new(transfer), progress: Progress::Gathering(Vec::new()) });
+        incoming.progress = self.gathered(core, slot, &mut incoming.arrived, bytes);
+        self.put_back(slot, incoming);
+    }
+
+    /// A further frame of a delivery, which is off its link meanwhile.
+    fn go_on(&mut self, core: &mut Core<Self>, slot: u32, mut incoming: Box<Incoming>, transfer: IncomingTransfer<'_>) {
+        self.account(slot, &incoming, false);
+        if transfer.aborted {
+            return self.abandon(core, *incoming);
+        }
+        let (payload, last) = (transfer.payload, !transfer.more);
+        incoming.arrived.settled |= transfer.settled;
+        if transfer.state.is_some() {
+            incoming.arrived.state = transfer.state;
+        }
+        match &mut incoming.progress {
+            Progress::Gathering(bytes) => {
+                bytes.extend_from_slice(payload);
+                if !last {
+                    let bytes = std::mem::take(bytes);
+                    incoming.progress = self.gathered(core, slot, &mut incoming.arrived, bytes);
+                }
+            }
+            Progress::Streaming(streaming) => self.feed(slot, streaming, payload, last),
+            Progress::Discarding(_) => {}
+        }
+        if last { self.complete(core, slot, *incoming) } else { self.put_back(slot, incoming) }
+    }
+
+    /// Keeps a delivery on its link until more of it comes.
+    fn put_back(&mut self, slot: u32, incoming: Box<Incoming>) {
+        self.account(slot, &incoming, true);
+        if let Some(conn) = self.conns.get_mut(slot as usize) {
+            let link = incoming.arrived.link;
+            conn.link_mut(link).incoming = Some(incoming);
+        }
+    }
+
+    /// Counts a delivery among what its connection is gathering, or no longer.
+    fn account(&mut self, slot: u32, incoming: &Incoming, on_link: bool) {
+        if let (Progress::Gathering(bytes), Some(conn)) = (&incoming.progress, self.conns.get_mut(slot as usize)) {
+            conn.gathered = if on_link { conn.gathered + bytes.len() } else { conn.gathered - bytes.len() };
+        }
+    }
+
+    /// The last frame has come.
+    fn complete(&mut self, core: &mut Core<Self>, slot: u32, incoming: Incoming) {
+        let Incoming { arrived, progress } = incoming;
+        match progress {
+            Progress::Gathering(bytes) => self.offer_apart(core, slot, arrived, bytes),
+            Progress::Streaming(streaming) => {
+                let key = streaming.key;
+                self.end_feeding(streaming);
+                core.received(self.now, self, key, arrived.settled);
+            }
+            Progress::Discarding(Some(refusal)) => self.refuse(core, &arrived, refusal),
+            Progress::Discarding(None) => {}
+        }
+    }
+
+    /// The link is gone, and with it the delivery that was coming on it.
+    pub(super) fn abandon_incoming(&mut self, core: &mut Core<Self>, slot: u32, link: LinkId) {
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
+        let Some(incoming) = conn.links.get_mut(link.0 as usize).and_then(|link| link.incoming.take()) else { return };
+        self.account(slot, &incoming, false);
+        self.abandon(core, *incoming);
+    }
+
+    /// So much of the delivery as came is worth nothing.
+    fn abandon(&mut self, core: &mut Core<Self>, incoming: Incoming) {
+        match incoming.progress {
+            Progress::Streaming(streaming) => {
+                streaming.feed.abort();
+                let key = streaming.key;
+                self.end_feeding(streaming);
+                core.aborted(self.now, self, key);
+            }
+            Progress::Gathering(_) | Progress::Discarding(Some(_)) => {
+                core.discarded(self.now, self, incoming.arrived.key);
+            }
+            Progress::Discarding(None) => {}
+        }
+    }
+
+    /// What to do with a message of which so many bytes are there and more will come.
+    fn gathered(&mut self, core: &mut Core<Self>, slot: u32, arrived: &mut Arrived, bytes: Vec<u8>) -> Progress {
+        let crowded = self.conns.get(slot as usize).is_some_and(|conn| conn.gathered > GATHERED_MAX);
+        if bytes.len() < STREAM_FROM && !crowded {
+            return Progress::Gathering(bytes);
+        }
+        match self.examine(slot, arrived, &bytes, false) {
+            Err(refusal) => Progress::Discarding(Some(refusal)),
+            Ok(examined) if examined.sufficient => {
+                let known = Known::of(&examined);
+                self.begin_stream(core, slot, arrived, &known, bytes)
+            }
+            Ok(_) if bytes.len() > HEAD_MAX => Progress::Discarding(Some(Refusal::Format)),
+            Ok(_) => Progress::Gathering(bytes),
+        }
+    }
+
+    /// Offers a message whose end has not come.
+    fn begin_stream(
+        &mut self,
+        core: &mut Core<Self>,
+        slot: u32,
+        arrived: &mut Arrived,
+        known: &Known,
+        bytes: Vec<u8>,
+    ) -> Progress {
+        let Some(conn) = self.conns.get(slot as usize) else { return Progress::Discarding(None) };
+        let Some(session) = conn.endpoint.link(arrived.link).map(|link| link.session) else {
+            return Progress::Discarding(None);
+        };
+        let link = conn.link_ref(arrived.link);
+        let layout = known.layout;
+        let head = Head { layout, annotations: layout.annotations(&bytes).into() };
+        let origin = Box::new(Resumption { shared: Arc::clone(&self.shared), link });
+        let (feed, reader) = stream(head, bytes, origin);
+        self.offered = Offered::Kept(Content::Stream(reader));
+        let answer = self.offer(core, arrived, &known.examined(), false);
+        self.offered = Offered::Nothing;
+        match answer {
+            Answer::Tracked(key) => {
+                self.track(slot, arrived, key);
+                Progress::Streaming(Streaming { feed, key, link, session, held: false })
+            }
+            Answer::Done => Progress::Discarding(None),
+        }
+    }
+}
+
+/// What was found in a message, without borrowing from it.
+struct Known {
+    layout: Layout,
+    priority: u8,
+    phase: u8,
+    to: Option<String>,
+    to_override: Option<String>,
+    ingress: Option<String>,
+}
+
+impl Known {
+    fn of(examined: &Examined<'_>) -> Self {
+        Self {
+            layout: examined.layout,
+            priority: examined.priority,
+            phase: examined.router.phase,
+            to: examined.to.map(str::to_owned),
+            to_override: examined.router.to.map(str::to_owned),
+            ingress: examined.router.ingress.map(str::to_owned),
+        }
+    }
+
+    fn examined(&self) -> Examined<'_> {
+        let router = RouterAnnotations {
+            phase: self.phase,
+            to: self.to_override.as_deref(),
+            ingress: self.ingress.as_deref(),
+            ..RouterAnnotations::default()
+        };
+        Examined { layout: self.layout, priority: self.priority, to: self.to.as_deref(), router, sufficient: true }
+    }
+}
+
+/// Where in the buffer a part of it begins; `None` if it is no part of it.
+#[inline]
+fn offset_in(buffer: &[u8], part: &[u8]) -> Option<usize> {
+    let offset = (part.as_ptr() as usize).checked_sub(buffer.as_ptr() as usize)?;
+    (offset + part.len() <= buffer.len()).then_some(offset)
+}

@@ -1,0 +1,170 @@
+//! What this router says of itself in an Open, and what it makes of the peer's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use amqp::performative::Open;
+use amqp::{Map, Symbol, Value};
+use amqp_endpoint::ConnectionConfig;
+use router_core::{ConnectionInfo, Core};
+
+use super::DEFAULT_HANDSHAKE_TIMEOUT;
+use super::conn::{Conn, Peer};
+use super::event::ShardEvent;
+use super::host::ShardHost;
+use super::settings::{ConnectionSettings, FailoverServer, Role, StripAnnotations};
+use crate::DISPATCH_VERSION;
+
+/// What the old router says it is; clients and consoles look for it.
+const PRODUCT: &str = "qpid-dispatch-router";
+/// Offered and desired on every connection.
+const CAPABILITIES: [&str; 2] = ["ANONYMOUS-RELAY", "qd.streaming-links"];
+/// The incoming window in frames when none is configured.
+const WINDOW: u32 = i32::MAX as u32;
+/// Upper bound of `maxSessions`, and what 0 stands for.
+const MAX_SESSIONS: u32 = 32768;
+
+/// Our end of a connection with this number.
+pub(super) fn connection_config(
+    container_id: &str,
+    settings: &ConnectionSettings,
+    id: u64,
+    hostname: Option<&str>,
+) -> ConnectionConfig {
+    let capabilities: Vec<Symbol> = CAPABILITIES.iter().map(|name| Symbol::from(*name)).collect();
+    let sessions = if settings.max_sessions == 0 { MAX_SESSIONS } else { settings.max_sessions.min(MAX_SESSIONS) };
+    let zero_is = |time: Duration, otherwise| if time.is_zero() { otherwise } else { Some(time) };
+    ConnectionConfig {
+        container_id: container_id.to_owned(),
+        hostname: hostname.map(str::to_owned),
+        max_frame_size: settings.max_frame_size.max(amqp::frame::MIN_MAX_FRAME_SIZE),
+        // At most 32767.
+        channel_max: (sessions - 1) as u16,
+        handle_max: u32::MAX,
+        idle_time_out: zero_is(settings.idle_timeout, None),
+        session_window: settings.max_session_frames.unwrap_or(WINDOW),
+        offered_capabilities: capabilities.clone(),
+        desired_capabilities: capabilities,
+        properties: Some(properties(settings, id)),
+        handshake_time_out: zero_is(settings.initial_handshake_timeout, Some(DEFAULT_HANDSHAKE_TIMEOUT)),
+    }
+}
+
+fn properties(settings: &ConnectionSettings, id: u64) -> Map {
+    let mut entries = vec![
+        (symbol("product"), Value::String(PRODUCT.to_owned())),
+        (symbol("version"), Value::String(DISPATCH_VERSION.to_owned())),
+        // The old router's integer has 32 bits, and its peers expect that.
+        (symbol("qd.conn-id"), Value::Int(id as i32)),
+    ];
+    if settings.cost > 1 {
+        entries.push((symbol("qd.inter-router-cost"), Value::Int(settings.cost.min(i32::MAX as u32) as i32)));
+    }
+    if matches!(settings.role, Role::InterRouter | Role::Edge) {
+        entries.push((symbol("qd.annotations-version"), Value::Int(1)));
+    }
+    if !settings.failover.is_empty() {
+        let servers = settings.failover.iter().map(failover_server).collect();
+        entries.push((symbol("failover-server-list"), Value::List(servers)));
+    }
+    if matches!(settings.role, Role::Normal | Role::RouteContainer) {
+        entries.extend(settings.open_properties.0.iter().cloned());
+    }
+    Map(entries)
+}
+
+fn failover_server(server: &FailoverServer) -> Value {
+    let mut entries = vec![
+        (symbol("network-host"), Value::String(server.host.clone())),
+        (symbol("port"), Value::String(server.port.clone())),
+    ];
+    if let Some(scheme) = &server.scheme {
+        entries.push((symbol("scheme"), Value::String(scheme.clone())));
+    }
+    Value::Map(Map(entries))
+}
+
+fn symbol(text: &str) -> Value {
+    Value::Symbol(Symbol::from(text))
+}
+
+impl ShardHost {
+    /// The peer's Open has come: the connection is known to the core from now on.
+    pub(super) fn opened(&mut self, core: &mut Core<Self>, slot: u32, open: Arc<Open>) {
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
+        if matches!(conn.peer, Peer::Accepted { .. }) {
+            conn.endpoint.open(None);
+        }
+        let info = connection_info(conn, &open);
+        let at = conn.at;
+        let line = opened_line(&info);
+        let mut properties = String::new();
+        amqp::trace::value(&mut properties, &Value::Map(info.properties.clone().unwrap_or_default()));
+        logging::log!(ROUTER_CORE, Info, "{line} props={properties}");
+        let key = core.open_connection(self.now, self, at, info);
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
+        conn.key = Some(key);
+        if let Peer::Connected { attempt, .. } = &conn.peer {
+            let (connector, connection_id) = (attempt.id, conn.id);
+            self.shared.tell(ShardEvent::ConnectorOpened { connector, connection_id, open, message: line });
+        }
+    }
+}
+
+fn connection_info(conn: &Conn, open: &Open) -> ConnectionInfo {
+    let settings = &conn.settings;
+    let vhost = open.hostname.clone();
+    let tenant = vhost.as_deref().filter(|vhost| settings.multi_tenant && !vhost.is_empty());
+    let (mechanism, user) = conn.authenticated.clone();
+    ConnectionInfo {
+        id: conn.id,
+        configured_name: settings.name.clone(),
+        role: core_role(settings.role),
+        incoming: matches!(conn.peer, Peer::Accepted { .. }),
+        host: conn.peer.host(),
+        container: open.container_id.clone(),
+        tenant: tenant.map(|vhost| format!("{vhost}/")),
+        vhost,
+        authenticated: mechanism.as_deref().is_some_and(|mechanism| mechanism != "ANONYMOUS"),
+        sasl_mechanism: mechanism,
+        user,
+        properties: open.properties.clone(),
+        protocol_trace: conn.flags.traced,
+        strip_annotations: core_strip(settings.strip_annotations),
+        link_capacity: settings.link_capacity,
+        ..ConnectionInfo::default()
+    }
+}
+
+/// The log line that tells of a connection, but for its properties, in the old router's words.
+fn opened_line(info: &ConnectionInfo) -> String {
+    format!(
+        "[C{}] Connection Opened: dir={} host={} vhost={} encrypted={} auth={} user={} container_id={}",
+        info.id,
+        if info.incoming { "in" } else { "out" },
+        info.host,
+        info.vhost.as_deref().unwrap_or_default(),
+        info.ssl_proto.as_deref().filter(|_| info.encrypted).unwrap_or("no"),
+        info.sasl_mechanism.as_deref().unwrap_or("no"),
+        info.user.as_deref().unwrap_or("(null)"),
+        info.container,
+    )
+}
+
+fn core_role(role: Role) -> router_core::Role {
+    match role {
+        Role::Normal => router_core::Role::Normal,
+        Role::RouteContainer => router_core::Role::RouteContainer,
+        Role::InterRouter => router_core::Role::InterRouter,
+        Role::Edge => router_core::Role::Edge,
+    }
+}
+
+fn core_strip(strip: StripAnnotations) -> router_core::StripAnnotations {
+    match strip {
+        StripAnnotations::Both => router_core::StripAnnotations::Both,
+        StripAnnotations::In => router_core::StripAnnotations::In,
+        StripAnnotations::Out => router_core::StripAnnotations::Out,
+        StripAnnotations::No => router_core::StripAnnotations::No,
+    }
+}

@@ -1,0 +1,101 @@
+//! The beginning of a turn: sockets that have bytes for us are read, each once, without the core.
+
+use std::io;
+use std::sync::Arc;
+
+use super::buffers::{BUFFER, Buffers};
+use super::conn::Conn;
+use super::host::ShardHost;
+
+/// How many connections are read in one turn.
+const READS: usize = 32;
+/// A partial frame up to this size is copied in front of what is read next. A longer one stays where it is, and the
+/// buffer grows by what is read.
+const COPY_MAX: usize = 16 * 1024;
+
+/// Bytes of a connection for its endpoint.
+pub(super) struct Piece {
+    pub(super) slot: u32,
+    pub(super) buffer: Arc<Vec<u8>>,
+    pub(super) filled: usize,
+}
+
+impl ShardHost {
+    /// Reads the connections whose turn it is.
+    pub(super) fn read_ready(&mut self, buffers: &mut Buffers, pieces: &mut Vec<Piece>) {
+        for _ in 0..READS.min(self.ready.len()) {
+            let Some(slot) = self.ready.pop_front() else { break };
+            let Some(conn) = self.conns.get_mut(slot as usize) else { continue };
+            conn.flags.queued = false;
+            if conn.flags.readable && conn.may_read() {
+                pieces.extend(conn.read(slot, buffers));
+                if conn.flags.attention {
+                    self.attention.push(slot);
+                }
+                if conn.may_read() {
+                    self.queue_read(slot);
+                }
+            }
+        }
+    }
+
+    /// What an endpoint has not used is kept for the next time.
+    pub(super) fn keep_rest(&mut self, piece: Piece, used: usize, buffers: &mut Buffers) {
+        let Piece { slot, buffer, filled } = piece;
+        if let Some(conn) = self.conns.get_mut(slot as usize)
+            && used < filled
+        {
+            if used == 0 && filled > COPY_MAX && buffer.len() != BUFFER {
+                conn.leftover = Arc::unwrap_or_clone(buffer);
+                conn.leftover.truncate(filled);
+                return;
+            }
+            conn.leftover = buffer.get(used..filled).unwrap_or_default().to_vec();
+        }
+        buffers.give(buffer);
+    }
+}
+
+impl Conn {
+    /// Reads once. `None` if there was nothing.
+    fn read(&mut self, slot: u32, buffers: &mut Buffers) -> Option<Piece> {
+        let mut leftover = std::mem::take(&mut self.leftover);
+        let kept = leftover.len();
+        let mut buffer = if kept <= COPY_MAX {
+            let mut buffer = buffers.take();
+            Arc::make_mut(&mut buffer).get_mut(..kept)?.copy_from_slice(&leftover);
+            buffer
+        } else {
+            leftover.resize(kept + BUFFER, 0);
+            Arc::new(leftover)
+        };
+        // The buffer is nobody else's, so this does not copy it.
+        let free = Arc::make_mut(&mut buffer).get_mut(kept..)?;
+        let room = free.len();
+        let count = match self.transport.read(free) {
+            Ok(count) => count,
+            Err(error) => {
+                self.flags.readable = false;
+                if error.kind() != io::ErrorKind::WouldBlock {
+                    self.lose();
+                }
+                0
+            }
+        };
+        if count == 0 && self.flags.readable {
+            self.flags.readable = false;
+            self.lose();
+        }
+        // A read that does not fill the buffer has taken all there was; the next bytes are a new event. Only the end of
+        // the stream may have come along with these.
+        if count < room && !self.flags.half_closed {
+            self.flags.readable = false;
+        }
+        if count == 0 {
+            self.leftover = buffer.get(..kept).unwrap_or_default().to_vec();
+            buffers.give(buffer);
+            return None;
+        }
+        Some(Piece { slot, buffer, filled: kept + count })
+    }
+}

@@ -1,0 +1,78 @@
+//! Mail that a shard gets, put into effect on its connections.
+
+use std::collections::VecDeque;
+
+use amqp_endpoint::{LinkId, NewDelivery};
+use router_core::{Core, Host, OutKey};
+
+use super::host::ShardHost;
+use super::mailbox::{Batch, Mail, Order};
+use super::outgoing::Delivery;
+use super::place::LinkRef;
+use crate::content::{Content, Layout};
+
+/// What the shard itself is to do.
+pub(super) type Orders = VecDeque<Order>;
+
+impl ShardHost {
+    /// Puts a batch into effect; what the shard itself has to do is left in `orders`.
+    pub(super) fn receive(&mut self, core: &mut Core<Self>, batch: &mut Batch, orders: &mut Orders) {
+        let Batch { mail, bytes } = batch;
+        for item in mail.drain(..) {
+            self.receive_one(core, item, bytes, orders);
+        }
+        self.report(core);
+        batch.clear();
+    }
+
+    fn receive_one(&mut self, core: &mut Core<Self>, mail: Mail, bytes: &[u8], orders: &mut Orders) {
+        match mail {
+            Mail::Send { link, key, tag, message_format, settled, start, size } => {
+                let message = bytes.get(start as usize..start as usize + size as usize).unwrap_or_default();
+                self.send(link, key, tag, message_format, settled, message);
+            }
+            Mail::Deliver { link, delivery } => self.deliver(link, delivery),
+            // For these the core speaks through the mail: it is as if it called now.
+            Mail::Abort { link, key } => Host::abort(self, link, key),
+            Mail::UpdateIncoming { link, delivery_id, state, settled } => {
+                Host::update_incoming(self, link, delivery_id, state, settled);
+            }
+            Mail::UpdateOutgoing { link, key, state, settled } => {
+                Host::update_outgoing(self, link, key, state, settled)
+            }
+            Mail::AddCredit { link, credit } => Host::add_credit(self, link, credit),
+            Mail::Drain { link, drain } => Host::drain(self, link, drain),
+            Mail::Drained { link } => Host::drained(self, link),
+            Mail::AttachAnswer { link, source, target } => {
+                Host::attach_answer(self, link, source.map(|source| *source), target.map(|target| *target));
+            }
+            Mail::Detach { link, closed, error } => Host::detach(self, link, closed, error.map(|error| *error)),
+            Mail::Grown { link } => self.grown(link),
+            Mail::Resume { link } => self.resume(link),
+            Mail::Drop(conn) => self.drop_now(core, conn),
+            Mail::Trace { conn, on } => self.trace(conn, on),
+            Mail::Order(order) => orders.push_back(order),
+        }
+    }
+
+    /// A small message.
+    fn send(&mut self, link: LinkRef, key: OutKey, tag: u64, message_format: u32, settled: bool, message: &[u8]) {
+        let Some(conn) = self.touch(link.conn) else { return };
+        let id = LinkId(link.link);
+        conn.log_message("Sent", id, message);
+        let bytes = tag.to_le_bytes();
+        let new = NewDelivery { key: key.0, tag: &bytes, message_format, settled, state: None };
+        if !conn.may_send_now(link.link) || !conn.endpoint.try_send(id, &new, &[message]) {
+            let content = Content::whole(message, Layout::plain(message_format));
+            self.deliver(link, Box::new(Delivery::new(key, tag, settled, content, None)));
+        }
+    }
+
+    /// Any other message.
+    fn deliver(&mut self, link: LinkRef, delivery: Box<Delivery>) {
+        if let Some(conn) = self.touch(link.conn) {
+            conn.wait(LinkId(link.link), delivery);
+            self.grown(link);
+        }
+    }
+}
