@@ -4,9 +4,22 @@
 #![forbid(unsafe_code)]
 
 mod configuration;
+mod draft;
+mod load;
 mod place;
+mod problem;
+mod report;
+mod rules;
 mod settings;
+mod source;
+mod syntax;
+mod unsupported;
+mod vhost_rules;
 
-pub use configuration::{Config, Section, Unsupported};
+pub use configuration::{Config, Entity, Settings};
 pub use place::Place;
+pub use problem::{Cause, Errors, Problem, Warning};
+pub use rules::check_role;
 pub use settings::*;
+pub use source::Source;
+pub use unsupported::{Unsupported, unsupported};

@@ -43,10 +43,44 @@ fn identifier(ty: &EntityType, attributes: &Attributes) -> Option<String> {
     }
 }
 
+/// An entity as log lines and error texts show it: `ListenerEntity(host=0.0.0.0, port=amqp, ...)`, passwords hidden.
+pub fn display(ty: &'static EntityType, attributes: &Attributes) -> String {
+    let mut shown: Vec<(&str, String)> =
+        attributes.iter().map(|(name, value)| (name, shown_value(ty, name, value))).collect();
+    shown.sort();
+    let shown: Vec<String> = shown.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+    format!("{}({})", class_name(ty), shown.join(", "))
+}
+
+fn shown_value(ty: &'static EntityType, name: &str, value: &Value) -> String {
+    if ty.attribute(name).is_some_and(|attribute| attribute.hidden) {
+        return "*".repeat(8);
+    }
+    plain(value)
+}
+
+/// The old router's name for the implementation of a type.
+fn class_name(ty: &EntityType) -> String {
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+    };
+    match ty.short {
+        "dummy" => "Entity".to_owned(),
+        _ => format!("{}Entity", ty.section.split('.').map(capital).collect::<String>()),
+    }
+}
+
+/// The text that refuses an entity because another has the same value of a unique attribute.
+pub fn duplicate_text(ty: &'static EntityType, attribute: &str, new: &Attributes, existing: &Attributes) -> String {
+    let (new, existing) = (display(ty, new), display(ty, existing));
+    format!("adding {new} duplicates unique attribute '{attribute}' from existing {existing}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{ADDRESS, DUMMY, LISTENER, LOG, POLICY};
+    use crate::schema::{ADDRESS, CONNECTOR, DUMMY, LISTENER, LOG, POLICY};
 
     fn named(ty: &'static EntityType, given: &[(&str, &str)]) -> (Option<String>, Option<String>) {
         let mut attributes = given
@@ -79,6 +113,12 @@ mod tests {
     #[test]
     fn the_policy_has_the_old_routers_odd_identity() {
         assert_eq!(named(&POLICY, &[]), both("policy/None"));
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let attributes = Attributes::new().with("saslPassword", Value::from("hush")).with("host", Value::from("h"));
+        assert_eq!(display(&CONNECTOR, &attributes), "ConnectorEntity(host=h, saslPassword=********)");
     }
 
     #[test]

@@ -31,8 +31,8 @@ impl FailoverServer {
         let (host, port) = split_port(rest);
         if host.is_empty() {
             let hint = "write host, host:port or scheme://host:port, separated by commas";
-            let text = "No network host in failover item";
-            return Err(Invalid::attribute("failoverUrls", Class::Value, text).hint(hint));
+            let text = "Value: No network host in failover item";
+            return Err(Invalid::attribute("failoverUrls", Class::Configuration, text).hint(hint).late());
         }
         Ok(FailoverServer { scheme, host: host.to_owned(), port: port.unwrap_or("5672").to_owned() })
     }
@@ -68,7 +68,10 @@ mod tests {
 
     #[test]
     fn an_item_without_a_host_is_refused() {
-        assert_eq!(FailoverServer::parse_list("amqp://:5672").unwrap_err().text, "No network host in failover item");
+        assert_eq!(
+            FailoverServer::parse_list("amqp://:5672").unwrap_err().text,
+            "Value: No network host in failover item"
+        );
     }
 
     #[test]

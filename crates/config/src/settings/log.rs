@@ -9,7 +9,7 @@ use management::schema::{Class, Invalid};
 pub struct LogConfig {
     /// The module.
     pub module: String,
-    /// Which levels are written; see [`logging::LevelMask::parse`].
+    /// Which levels are written; see [`logging::LevelMask::parse`]. An empty text is none of them.
     pub enable: Option<String>,
     /// Lines begin with the time.
     pub include_timestamp: Option<bool>,
@@ -26,11 +26,12 @@ impl LogConfig {
     /// If `enable` holds a word that is no level.
     pub fn from_attributes(attributes: &Attributes) -> Result<Self, Invalid> {
         let read = Reader(attributes);
-        let enable = read.text("enable");
+        let enable = attributes.text("enable").map(str::to_owned);
         if let Some(levels) = &enable {
             logging::LevelMask::parse(levels).map_err(|error| {
-                Invalid::attribute("enable", Class::Configuration, error.to_string())
+                Invalid::attribute("enable", Class::Configuration, format!("Configuration: {error}"))
                     .hint("write levels such as info+ or debug,error+")
+                    .late()
             })?;
         }
         Ok(LogConfig {

@@ -18,6 +18,8 @@ mod router;
 mod routes;
 mod secret;
 mod security;
+mod vhost;
+mod vhost_group;
 mod words;
 
 pub use addressing::{AddressConfig, AddressMatch, MAX_DIGIT};
@@ -33,4 +35,6 @@ pub use router::{MAX_ROUTER_ID, RouterConfig, check_router_id};
 pub use routes::{AutoLinkConfig, LinkRouteConfig, RouteVia};
 pub use secret::Secret;
 pub use security::{AuthServiceConfig, SslProfileConfig};
+pub use vhost::VhostConfig;
+pub use vhost_group::{AddressList, GroupConfig, RemoteHost};
 pub use words::{AddressFamily, Direction, Distribution, MatchMethod, Mode, Role, StripAnnotations};

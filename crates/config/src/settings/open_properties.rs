@@ -20,6 +20,7 @@ pub(super) fn read(attributes: &Attributes, role: Role) -> Result<Map, Invalid> 
     let Value::Map(map) = value else { return Err(wrong(Class::Validation, "Properties must be a map")) };
     if matches!(role, Role::InterRouter | Role::Edge) && !map.0.is_empty() {
         return Err(wrong(Class::Validation, format!("openProperties not allowed for role {role}"))
+            .late()
             .hint("remove openProperties, or use role normal or route-container"));
     }
     let mut properties = Vec::with_capacity(map.0.len());
@@ -41,6 +42,7 @@ fn check_key(key: &str) -> Result<(), Invalid> {
     }
     if RESERVED.contains(&key) || RESERVED_PREFIXES.iter().any(|prefix| key.starts_with(prefix)) {
         return Err(wrong(Class::Validation, format!("Reserved key '{key}' not allowed in openProperties"))
+            .late()
             .hint("choose another key: this one belongs to the router"));
     }
     Ok(())

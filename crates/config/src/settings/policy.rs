@@ -2,7 +2,7 @@
 
 use super::read::Reader;
 use management::Attributes;
-use management::schema::Invalid;
+use management::schema::{Class, Invalid};
 
 /// What the `policy` entity says.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +29,12 @@ impl PolicyConfig {
     pub fn from_attributes(attributes: &Attributes) -> Result<Self, Invalid> {
         let read = Reader(attributes);
         let size = read.number("maxMessageSize", 0, i64::MAX)?.unwrap_or(0);
+        if attributes.integer("maxConnections").is_some_and(|count| count < 0) {
+            let text = "Configuration: maxConnections must be >= 0";
+            return Err(Invalid::attribute("maxConnections", Class::Configuration, text)
+                .hint("write 0 or more")
+                .late());
+        }
         Ok(PolicyConfig {
             max_connections: read.count("maxConnections")?.unwrap_or(65535),
             max_message_size: u64::try_from(size).ok().filter(|size| *size > 0),

@@ -48,6 +48,30 @@ pub struct RouterConfig {
     pub metadata: Option<String>,
 }
 
+impl Default for RouterConfig {
+    fn default() -> Self {
+        RouterConfig {
+            id: None,
+            mode: Mode::Standalone,
+            hello_interval: Duration::from_secs(1),
+            hello_max_age: Duration::from_secs(3),
+            ra_interval: Duration::from_secs(30),
+            ra_interval_flux: Duration::from_secs(4),
+            remote_ls_max_age: Duration::from_secs(60),
+            worker_threads: 4,
+            debug_dump_file: None,
+            sasl_config_dir: None,
+            sasl_config_name: "qdrouterd".to_owned(),
+            allow_resumable_link_route: true,
+            timestamps_in_utc: false,
+            timestamp_format: None,
+            allow_unsettled_multicast: false,
+            default_distribution: Distribution::Balanced,
+            metadata: None,
+        }
+    }
+}
+
 impl RouterConfig {
     /// Reads the settings of a `router` entity.
     ///
@@ -55,33 +79,33 @@ impl RouterConfig {
     /// If the id is too long or holds blanks or control characters, or a number is out of range.
     pub fn from_attributes(attributes: &Attributes) -> Result<Self, Invalid> {
         let read = Reader(attributes);
-        let seconds = |name: &str, default: u64| -> Result<Duration, Invalid> {
-            Ok(Duration::from_secs(read.count(name)?.map_or(default, u64::from)))
+        let usual = RouterConfig::default();
+        let seconds = |name: &str, default: Duration| -> Result<Duration, Invalid> {
+            Ok(read.count(name)?.map_or(default, |seconds| Duration::from_secs(u64::from(seconds))))
         };
         let id = read.text("id");
         if let Some(id) = &id {
             check_router_id(id)?;
         }
-        let threads = read.number("workerThreads", 1, 1024)?.unwrap_or(4);
+        let threads = read.number("workerThreads", 1, 1024)?.and_then(|threads| usize::try_from(threads).ok());
+        let distribution = read.word("defaultDistribution", Distribution::parse)?;
         Ok(RouterConfig {
             id,
-            mode: read.word("mode", Mode::parse)?.unwrap_or(Mode::Standalone),
-            hello_interval: seconds("helloIntervalSeconds", 1)?,
-            hello_max_age: seconds("helloMaxAgeSeconds", 3)?,
-            ra_interval: seconds("raIntervalSeconds", 30)?,
-            ra_interval_flux: seconds("raIntervalFluxSeconds", 4)?,
-            remote_ls_max_age: seconds("remoteLsMaxAgeSeconds", 60)?,
-            worker_threads: usize::try_from(threads).unwrap_or(1),
+            mode: read.word("mode", Mode::parse)?.unwrap_or(usual.mode),
+            hello_interval: seconds("helloIntervalSeconds", usual.hello_interval)?,
+            hello_max_age: seconds("helloMaxAgeSeconds", usual.hello_max_age)?,
+            ra_interval: seconds("raIntervalSeconds", usual.ra_interval)?,
+            ra_interval_flux: seconds("raIntervalFluxSeconds", usual.ra_interval_flux)?,
+            remote_ls_max_age: seconds("remoteLsMaxAgeSeconds", usual.remote_ls_max_age)?,
+            worker_threads: threads.unwrap_or(usual.worker_threads),
             debug_dump_file: read.text("debugDumpFile"),
             sasl_config_dir: read.text("saslConfigDir"),
-            sasl_config_name: read.text_or("saslConfigName", "qdrouterd"),
+            sasl_config_name: read.text_or("saslConfigName", &usual.sasl_config_name),
             allow_resumable_link_route: read.flag("allowResumableLinkRoute", true),
             timestamps_in_utc: read.flag("timestampsInUTC", false),
             timestamp_format: read.text("timestampFormat"),
             allow_unsettled_multicast: read.flag("allowUnsettledMulticast", false),
-            default_distribution: read
-                .word("defaultDistribution", Distribution::parse)?
-                .unwrap_or(Distribution::Balanced),
+            default_distribution: distribution.unwrap_or(usual.default_distribution),
             metadata: read.text("metadata"),
         })
     }
@@ -94,12 +118,12 @@ impl RouterConfig {
 pub fn check_router_id(id: &str) -> Result<(), Invalid> {
     if id.chars().count() > MAX_ROUTER_ID {
         let text = format!("Router ID \"{id}\" exceeds the maximum allowed length ({MAX_ROUTER_ID} characters)");
-        return Err(Invalid::attribute("id", Class::Value, text).hint("choose a shorter id"));
+        return Err(Invalid::attribute("id", Class::Validation, text).hint("choose a shorter id"));
     }
     if let Some(wrong) = id.chars().find(|c| c.is_control() || c.is_whitespace() || is_invisible(*c)) {
         let text = format!("Router id attribute containing character '{wrong}' in id '{id}' is disallowed.");
         let hint = "use letters, digits and punctuation only, no blanks";
-        return Err(Invalid::attribute("id", Class::Attribute, text).hint(hint));
+        return Err(Invalid::attribute("id", Class::Attribute, text).hint(hint).late());
     }
     Ok(())
 }

@@ -51,23 +51,33 @@ pub struct Invalid {
     pub text: String,
     /// What to write instead.
     pub hint: Option<String>,
+    /// Whether the old router only finds it when it puts the entity to work, after it has read the whole file. It then
+    /// reports the class and the text, but not the file.
+    pub late: bool,
 }
 
 impl Invalid {
     /// A mistake in one attribute.
     pub fn attribute(attribute: impl Into<String>, class: Class, text: impl Into<String>) -> Self {
-        Invalid { attribute: Some(attribute.into()), class, text: text.into(), hint: None }
+        Invalid { attribute: Some(attribute.into()), class, text: text.into(), hint: None, late: false }
     }
 
     /// A mistake in the entity as a whole.
     pub fn entity(class: Class, text: impl Into<String>) -> Self {
-        Invalid { attribute: None, class, text: text.into(), hint: None }
+        Invalid { attribute: None, class, text: text.into(), hint: None, late: false }
     }
 
     /// Adds what to write instead.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// Marks it as one that the old router finds late.
+    #[must_use]
+    pub fn late(mut self) -> Self {
+        self.late = true;
         self
     }
 

@@ -32,7 +32,7 @@ pub use policy::{POLICY, VHOST, VHOST_STATS, VHOST_USER_GROUP_SETTINGS};
 pub use router::ROUTER;
 pub use runtime::{ALLOCATOR, CONNECTION, CONSOLE, LINK, NODE, ROUTER_ADDRESS};
 pub use security::{AUTH_SERVICE_PLUGIN, SSL_PROFILE};
-pub use suggest::section as suggest_section;
+pub use suggest::{attribute as suggest_attribute, section as suggest_section};
 pub use validate::{Deprecation, Source, Validated, validate_create, validate_update};
 
 /// All entity types, in the order in which they are reported.

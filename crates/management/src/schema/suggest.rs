@@ -13,7 +13,7 @@ const GONE: &[(&str, &str)] = &[
 ];
 
 /// The attribute whose name comes nearest to one that does not exist.
-pub(super) fn attribute(ty: &'static EntityType, name: &str) -> Option<&'static str> {
+pub fn attribute(ty: &'static EntityType, name: &str) -> Option<&'static str> {
     let gone = GONE.iter().find(|(old, _)| *old == name).and_then(|(_, new)| ty.attribute(new));
     gone.map(|attribute| attribute.name).or_else(|| nearest(name, ty.all_attributes().map(|it| it.name)))
 }

@@ -22,7 +22,7 @@ pub enum Source {
 pub struct Deprecation {
     /// The name that was used.
     pub attribute: &'static str,
-    /// The short name of the entity type.
+    /// The entity type, by the name that sections have.
     pub entity: &'static str,
     /// The name to use instead, if there is one.
     pub replacement: Option<&'static str>,
@@ -90,7 +90,7 @@ impl Validation {
 
     /// The attribute meant by a name, present or former; notes what is wrong or deprecated about the name.
     fn find(&mut self, name: &str, given: &Attributes) -> Option<&'static Attribute> {
-        let entity = self.ty.short;
+        let entity = self.ty.section;
         if let Some(attribute) = self.ty.attribute(name) {
             if attribute.deprecated {
                 let deprecation = Deprecation { attribute: attribute.name, entity, replacement: None };
@@ -187,7 +187,7 @@ fn default_value(default: DefaultValue) -> Value {
 }
 
 fn both_names(ty: &EntityType, old: &str, new: &str) -> Invalid {
-    let text = format!("Both '{old}' and '{new}' cannot be specified for entity '{}'", ty.short);
+    let text = format!("Both '{old}' and '{new}' cannot be specified for entity '{}'", ty.section);
     Invalid::attribute(old, Class::Validation, text).hint(format!("remove {old}: it is the former name of {new}"))
 }
 

@@ -1,0 +1,115 @@
+//! What is valid but cannot be run by this version yet.
+
+use crate::configuration::Config;
+use crate::place::Place;
+use management::{Attributes, EntityType};
+
+/// Something valid that this version cannot run yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The kind of section.
+    pub entity: &'static str,
+    /// Where it stands.
+    pub place: Option<Place>,
+    /// A sentence for the operator.
+    pub sentence: String,
+}
+
+impl Config {
+    /// All that this version cannot run yet. A router must not start with a configuration for which this is not empty:
+    /// nothing is ignored in silence.
+    pub fn unsupported(&self) -> Vec<Unsupported> {
+        let of_entity = |entity: &crate::Entity| {
+            let sentence = unsupported(entity.entity_type, &entity.attributes)?;
+            Some(Unsupported { entity: entity.entity_type.section, place: entity.place.clone(), sentence })
+        };
+        self.entities.iter().filter_map(of_entity).collect()
+    }
+}
+
+/// Whether an entity needs what this version does not have yet: then a sentence that says so. A creation through
+/// management is refused for the same reasons as a file.
+pub fn unsupported(entity_type: &EntityType, attributes: &Attributes) -> Option<String> {
+    match entity_type.short {
+        "router" => router(attributes),
+        "policy" => policy(attributes),
+        "listener" => listener(attributes),
+        "connector" => connector(attributes),
+        "sslProfile" => Some(sentence("sslProfile", "TLS")),
+        "authServicePlugin" => Some(sentence("authServicePlugin", "authentication by another service")),
+        "router.config.linkRoute" => Some(sentence("linkRoute", "link routing")),
+        "router.config.autoLink" => Some(sentence("autoLink", "auto-links")),
+        "router.config.exchange" | "router.config.binding" => {
+            Some(sentence(entity_type.section, "exchanges with bindings"))
+        }
+        _ => None,
+    }
+}
+
+fn sentence(what: &str, feature: &str) -> String {
+    format!("This version does not support {feature} yet: {what} cannot be used.")
+}
+
+fn router(attributes: &Attributes) -> Option<String> {
+    let mode = attributes.text("mode").filter(|mode| *mode != "standalone")?;
+    Some(sentence(&format!("router mode '{mode}'"), "networks of routers"))
+}
+
+fn policy(attributes: &Attributes) -> Option<String> {
+    let at_default = |name: &str, default: i64| attributes.integer(name).is_none_or(|number| number == default);
+    if attributes.boolean("enableVhostPolicy") == Some(true) {
+        return Some(sentence("policy enableVhostPolicy", "vhost policies"));
+    }
+    if !at_default("maxConnections", 65535) {
+        return Some(sentence("policy maxConnections", "limits for connections"));
+    }
+    if !at_default("maxMessageSize", 0) {
+        return Some(sentence("policy maxMessageSize", "limits for the size of messages"));
+    }
+    None
+}
+
+fn listener(attributes: &Attributes) -> Option<String> {
+    let set = |name: &str| attributes.boolean(name) == Some(true);
+    let given = |name: &str| attributes.text(name).is_some_and(|text| !text.is_empty());
+    if set("http") || given("httpRootDir") {
+        return Some(sentence("listener http", "HTTP and WebSockets"));
+    }
+    if given("saslPlugin") {
+        return Some(sentence("listener saslPlugin", "authentication by another service"));
+    }
+    if set("requireSsl") || set("requireEncryption") {
+        return Some(sentence("listener requireSsl or requireEncryption", "encryption"));
+    }
+    let mechanisms = attributes.text("saslMechanisms").filter(|list| !list.trim().is_empty());
+    let anonymous = mechanisms.map(offers_anonymous);
+    if anonymous == Some(false) {
+        let what = format!("listener saslMechanisms '{}'", mechanisms.unwrap_or_default());
+        return Some(sentence(&what, "SASL mechanisms that need a base of users or certificates"));
+    }
+    if set("authenticatePeer") && anonymous.is_none() {
+        let what = "listener authenticatePeer without saslMechanisms that include ANONYMOUS";
+        return Some(sentence(what, "SASL mechanisms that need a base of users or certificates"));
+    }
+    peer(attributes, "listener")
+}
+
+fn connector(attributes: &Attributes) -> Option<String> {
+    if attributes.text("saslMechanisms").is_some_and(|list| list.trim() == "EXTERNAL") {
+        return Some(sentence("connector saslMechanisms 'EXTERNAL'", "TLS, on which EXTERNAL relies"));
+    }
+    peer(attributes, "connector")
+}
+
+/// What listeners and connectors have in common.
+fn peer(attributes: &Attributes, entity: &str) -> Option<String> {
+    if attributes.text("sslProfile").is_some_and(|name| !name.is_empty()) {
+        return Some(sentence(&format!("{entity} sslProfile"), "TLS"));
+    }
+    let role = attributes.text("role").filter(|role| matches!(*role, "inter-router" | "edge"))?;
+    Some(sentence(&format!("{entity} role '{role}'"), "networks of routers"))
+}
+
+fn offers_anonymous(list: &str) -> bool {
+    list.split([' ', '\t', ',']).any(|word| word == "ANONYMOUS")
+}
