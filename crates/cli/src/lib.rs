@@ -5,4 +5,6 @@
 #![forbid(unsafe_code)]
 
 pub mod client;
+pub mod old_tools;
 pub mod python;
+pub mod qdstat;

@@ -14,5 +14,5 @@ pub use connection::Client;
 pub use error::{ClientError, StatusClass};
 pub use link::{Receiver, ReceiverOptions, Sender};
 pub use node::{Node, QueryRows};
-pub use options::{ConnectOptions, SaslOptions, TlsOptions};
+pub use options::{ConnectOptions, SaslOptions, TlsOptions, names};
 pub use url::{DEFAULT_MANAGEMENT, Url};

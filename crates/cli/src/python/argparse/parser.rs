@@ -49,8 +49,8 @@ pub struct Parser {
     pub help: &'static str,
     /// What the version option prints.
     pub version: &'static str,
-    /// All options.
-    pub options: &'static [Opt],
+    /// All options, in lists that other programs may share.
+    pub options: &'static [&'static [Opt]],
 }
 
 /// What a command line says.
@@ -137,7 +137,7 @@ impl Parser {
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = (&'static Opt, &'static str)> {
-        self.options.iter().flat_map(|option| option.names.iter().map(move |name| (option, *name)))
+        self.options.iter().copied().flatten().flat_map(|option| option.names.iter().map(move |name| (option, *name)))
     }
 }
 
@@ -234,7 +234,7 @@ mod tests {
         usage: "usage: prog\n",
         help: "\nhelp\n",
         version: "1.19.0",
-        options: &[
+        options: &[&[
             Opt { names: &["-h", "--help"], takes: Takes::Help, group: 0 },
             Opt { names: &["--version"], takes: Takes::Version, group: 0 },
             Opt { names: &["-v", "--verbose"], takes: Takes::Nothing, group: 0 },
@@ -245,7 +245,7 @@ mod tests {
             Opt { names: &["--limit"], takes: Takes::Int, group: 0 },
             Opt { names: &["--all-routers"], takes: Takes::Nothing, group: 0 },
             Opt { names: &["--all-entities"], takes: Takes::Nothing, group: 0 },
-        ],
+        ]],
     };
 
     fn parse(line: &str) -> Result<Parsed, Stop> {
