@@ -111,6 +111,10 @@ class Peer:
         session.open()
         return session
 
+    def is_connected(self, connection=None):
+        transport = (connection or self.connection).transport
+        return transport is not None and not transport.closed
+
     def close(self, connection=None):
         connection = connection or self.connection
         connection.close()

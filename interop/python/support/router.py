@@ -11,7 +11,7 @@ from pathlib import Path
 PROGRAMS = "WAYSTATION_PROGRAMS"
 
 #: Seconds. Nothing here takes that long; only something broken does.
-PATIENCE = 60
+PATIENCE = 20
 
 
 def program(name):
