@@ -1,78 +1,156 @@
-//! The core's calls.
+//! The core as a whole: what it consists of, and its sense of time.
 
-use amqp::{DeliveryState, ErrorCondition};
+use crate::address::config::AddressConfigs;
+use crate::address::table::Addresses;
+use crate::arena::Arena;
+use crate::connection::Connection;
+use crate::delivery::{In, Out};
+use crate::link::Link;
+use crate::{Host, Level, Module, Now, RouterSettings, RouterStatistics, SubscriberId};
 
-use crate::*;
-
-/// The routing core. All calls are cheap and none blocks.
-pub struct Core<H: Host> {
-    settings: RouterSettings,
-    next_connection_id: u64,
-    phantom: std::marker::PhantomData<fn(H)>,
+/// The time of the call now being made, in the units that records keep.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clock {
+    now: Now,
+    /// Milliseconds modulo 2^32: enough to tell how long a delivery took, unless it took 49 days.
+    pub(crate) millis: u32,
+    /// Whole seconds.
+    pub(crate) second: u32,
 }
 
-#[allow(unused_variables, missing_docs, reason = "signatures first")]
+/// The routing core. Calls never block; those per delivery neither allocate nor look anything up by name, except that
+/// a delivery on an anonymous link looks its address up once.
+pub struct Core<H: Host> {
+    pub(crate) settings: RouterSettings,
+    pub(crate) clock: Clock,
+    pub(crate) connections: Arena<Connection<H>>,
+    pub(crate) links: Arena<Link<H>>,
+    pub(crate) incoming: Arena<In>,
+    pub(crate) outgoing: Arena<Out<H::Content>>,
+    pub(crate) addresses: Addresses,
+    pub(crate) configs: AddressConfigs,
+    /// Addresses of subscribers, by id; `None`: unsubscribed.
+    pub(crate) subscribers: Vec<Option<u32>>,
+    pub(crate) statistics: RouterStatistics,
+    /// Connection identity last given.
+    pub(crate) next_connection: u64,
+    /// Link identity last given.
+    pub(crate) next_link: u64,
+    /// Identity last given to a configured entity.
+    pub(crate) next_identity: u64,
+    /// Serial number last given to an address.
+    pub(crate) next_address: u64,
+    /// Tag of the next outgoing delivery.
+    pub(crate) next_tag: u64,
+    /// When to look for stuck deliveries and blocked links next; `None`: there are no links.
+    pub(crate) next_scan: Option<Now>,
+    /// A buffer for keys, kept so that look-ups do not allocate.
+    pub(crate) scratch: String,
+}
+
 impl<H: Host> Core<H> {
-    pub fn new(settings: RouterSettings) -> Self {
-        Self { settings, next_connection_id: 0, phantom: std::marker::PhantomData }
+    /// A core without connections.
+    pub fn new(mut settings: RouterSettings) -> Self {
+        let secret = (settings.random)();
+        let mut core = Self {
+            settings,
+            clock: Clock::default(),
+            connections: Arena::default(),
+            links: Arena::default(),
+            incoming: Arena::default(),
+            outgoing: Arena::default(),
+            addresses: Addresses::new(secret),
+            configs: AddressConfigs::default(),
+            subscribers: Vec::new(),
+            statistics: RouterStatistics::default(),
+            next_connection: 0,
+            next_link: 0,
+            next_identity: 0,
+            next_address: 0,
+            next_tag: 0,
+            next_scan: None,
+            scratch: String::new(),
+        };
+        core.add_heartbeat_address();
+        core
     }
-    pub fn settings(&self) -> &RouterSettings { &self.settings }
 
-    // connections
-    /// The identity for a connection just accepted, or for a connector's next attempt.
-    pub fn next_connection_id(&mut self) -> u64 {
-        self.next_connection_id += 1;
-        self.next_connection_id
+    /// The settings it was made with.
+    pub fn settings(&self) -> &RouterSettings {
+        &self.settings
     }
-    pub fn open_connection(&mut self, now: Now, host: &mut H, conn: H::Conn, info: ConnectionInfo) -> ConnKey { unimplemented!() }
-    pub fn close_connection(&mut self, now: Now, host: &mut H, conn: ConnKey) { unimplemented!() }
-    pub fn set_writable(&mut self, now: Now, host: &mut H, conn: ConnKey, writable: bool) { unimplemented!() }
-    pub fn set_protocol_trace(&mut self, conn: ConnKey, on: bool) { unimplemented!() }
-    /// The connection with this identity, and the host's reference to it.
-    pub fn find_connection(&self, id: u64) -> Option<(ConnKey, H::Conn)> { unimplemented!() }
 
-    // links
-    /// Answers through `host.attach_answer`. If the attach is refused, the key returned is dead: calls with it do nothing.
-    pub fn attach(&mut self, now: Now, host: &mut H, conn: ConnKey, link: H::Link, attach: AttachInfo) -> LinkKey { unimplemented!() }
-    pub fn detach(&mut self, now: Now, host: &mut H, link: LinkKey, closed: bool, error: Option<ErrorCondition>) { unimplemented!() }
-    pub fn link_lost(&mut self, now: Now, host: &mut H, link: LinkKey) { unimplemented!() }
-    /// Detaches from this side (policy, management).
-    pub fn force_detach(&mut self, now: Now, host: &mut H, link: LinkKey, error: Option<ErrorCondition>) { unimplemented!() }
+    /// Notes the time of a call.
+    pub(crate) fn tick(&mut self, now: Now) {
+        if now != self.clock.now {
+            // Truncation is what is wanted: see the fields.
+            self.clock = Clock { now, millis: now.as_millis() as u32, second: now.as_secs() as u32 };
+        }
+    }
 
-    // hot path
-    pub fn deliver(&mut self, now: Now, host: &mut H, link: LinkKey, offer: Offer<'_>) -> Offered { unimplemented!() }
-    pub fn received(&mut self, now: Now, host: &mut H, delivery: InKey, settled: bool) { unimplemented!() }
-    pub fn aborted(&mut self, now: Now, host: &mut H, delivery: InKey) { unimplemented!() }
-    pub fn reject(&mut self, now: Now, host: &mut H, link: LinkKey, delivery_id: u32, settled: bool, error: ErrorCondition) { unimplemented!() }
-    pub fn outcome(&mut self, now: Now, host: &mut H, delivery: OutKey, state: Option<DeliveryState>, settled: bool) { unimplemented!() }
-    pub fn sender_outcome(&mut self, now: Now, host: &mut H, delivery: InKey, state: Option<DeliveryState>, settled: bool) { unimplemented!() }
-    pub fn credit(&mut self, now: Now, host: &mut H, link: LinkKey, credit: u32, drain: bool) { unimplemented!() }
-    pub fn drained(&mut self, now: Now, host: &mut H, link: LinkKey, returned: u32) { unimplemented!() }
-    pub fn transmitted(&mut self, now: Now, host: &mut H, delivery: OutKey) { unimplemented!() }
+    /// The time of the current call.
+    pub(crate) fn now(&self) -> Now {
+        self.clock.now
+    }
 
-    // in process
-    /// `key`: an address key such as `M0$management` or `L$management`.
-    pub fn subscribe(&mut self, now: Now, host: &mut H, key: &str) -> SubscriberId { unimplemented!() }
-    pub fn unsubscribe(&mut self, now: Now, host: &mut H, subscriber: SubscriberId) { unimplemented!() }
-    /// `to`: address text as in a message's `to`. False: nobody there, the message is dropped.
-    pub fn send_local(&mut self, now: Now, host: &mut H, to: &str, content: H::Content) -> bool { unimplemented!() }
+    /// Whether lines about single deliveries are wanted.
+    pub(crate) fn traces(host: &H) -> bool {
+        host.log_enabled(Module::RouterCore, Level::Trace)
+    }
+}
 
-    // time
-    pub fn next_timeout(&self) -> Option<Now> { unimplemented!() }
-    pub fn handle_timeout(&mut self, now: Now, host: &mut H) { unimplemented!() }
+/// Sizes of the core's records, in bytes (each without what it points to).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectSizes {
+    /// A connection.
+    pub connection: usize,
+    /// A link.
+    pub link: usize,
+    /// An address.
+    pub address: usize,
+    /// A delivery: what came in and one copy going out.
+    pub delivery: usize,
+}
 
-    // management
-    /// Returns the new entity's identity.
-    pub fn create_address_config(&mut self, host: &mut H, new: NewAddressConfig) -> Result<u64, AddressConfigError> { unimplemented!() }
-    /// False: there is none with this identity.
-    pub fn delete_address_config(&mut self, id: u64) -> bool { unimplemented!() }
-    /// In order of identity.
-    pub fn address_configs(&self) -> Vec<AddressConfigSnapshot<'_>> { unimplemented!() }
-    /// In order of identity.
-    pub fn connections(&self, now: Now) -> Vec<ConnectionSnapshot<'_>> { unimplemented!() }
-    /// In order of identity.
-    pub fn links(&self, now: Now) -> Vec<LinkSnapshot<'_>> { unimplemented!() }
-    /// In order of creation.
-    pub fn addresses(&self) -> Vec<AddressSnapshot<'_>> { unimplemented!() }
-    pub fn statistics(&self) -> RouterStatistics { unimplemented!() }
+/// Numbers of the core's records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectCounts {
+    /// Connections.
+    pub connections: usize,
+    /// Links.
+    pub links: usize,
+    /// Addresses.
+    pub addresses: usize,
+    /// Deliveries that came in and are not concluded.
+    pub incoming_deliveries: usize,
+    /// Copies that go out and are not concluded.
+    pub outgoing_deliveries: usize,
+}
+
+impl<H: Host> Core<H> {
+    /// Sizes of the records, for management's account of memory.
+    pub fn object_sizes() -> ObjectSizes {
+        ObjectSizes {
+            connection: size_of::<Connection<H>>(),
+            link: size_of::<Link<H>>(),
+            address: size_of::<crate::address::Address>(),
+            delivery: size_of::<In>() + size_of::<Out<H::Content>>(),
+        }
+    }
+
+    /// Numbers of the records, for management's account of memory and for tests.
+    pub fn object_counts(&self) -> ObjectCounts {
+        ObjectCounts {
+            connections: self.connections.len(),
+            links: self.links.len(),
+            addresses: self.addresses.len(),
+            incoming_deliveries: self.incoming.len(),
+            outgoing_deliveries: self.outgoing.len(),
+        }
+    }
+
+    /// Where a subscriber is.
+    pub(crate) fn subscriber_address(&self, subscriber: SubscriberId) -> Option<u32> {
+        self.subscribers.get(subscriber.0 as usize).copied().flatten()
+    }
 }

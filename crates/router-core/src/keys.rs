@@ -11,6 +11,11 @@ pub struct ConnKey(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LinkKey(pub u64);
 
+impl LinkKey {
+    /// The key of no link: what a refused attach gets.
+    pub const DEAD: Self = Self(0);
+}
+
 /// Key of an incoming delivery that is unsettled or unfinished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct InKey(pub u64);

@@ -11,6 +11,8 @@ pub struct ConnectionSnapshot<'c> {
     pub key: ConnKey,
     /// Identity.
     pub id: u64,
+    /// Name of its connector or listener, if configuration gave it one.
+    pub configured_name: Option<&'c str>,
     /// Peer `ip:port` of an incoming connection, configured `host:port` of an outgoing one.
     pub host: &'c str,
     /// Role.
@@ -72,6 +74,23 @@ impl LinkType {
     }
 }
 
+/// Routers that a network can have, and so the length of lists by router.
+pub const MASK_BITS: usize = 128;
+
+/// How many deliveries came in at each router, by its mask bit; this router has bit 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IngressHistogram {
+    /// Deliveries that came in at this router.
+    pub here: u64,
+}
+
+impl IngressHistogram {
+    /// The counts, by mask bit.
+    pub fn counts(&self) -> impl Iterator<Item = u64> {
+        std::iter::once(self.here).chain(std::iter::repeat_n(0, MASK_BITS - 1))
+    }
+}
+
 /// A link.
 #[derive(Clone, Debug)]
 pub struct LinkSnapshot<'c> {
@@ -115,10 +134,10 @@ pub struct LinkSnapshot<'c> {
     pub deliveries_delayed_1sec: u64,
     /// Settled more than 10 s after arrival.
     pub deliveries_delayed_10sec: u64,
-    /// Seen stuck.
+    /// Seen stuck, and still so.
     pub deliveries_stuck: u64,
-    /// Deliveries by mask bit of the router where they came in; only for egress links.
-    pub ingress_histogram: Option<&'c [u64]>,
+    /// Deliveries concluded, by the router where they came in; only for outgoing links.
+    pub ingress_histogram: Option<IngressHistogram>,
     /// Priority.
     pub priority: u8,
     /// Deliveries settled per second, over the last five seconds.
@@ -160,11 +179,12 @@ pub struct AddressSnapshot<'c> {
     pub deliveries_egress_route_container: u64,
     /// Deliveries in over connections of role route-container.
     pub deliveries_ingress_route_container: u64,
-    /// Outstanding deliveries by mask bit of the next hop; only for balanced addresses in a network.
-    pub transit_outstanding: Option<&'c [u64]>,
+    /// There is a list of deliveries outstanding by next hop: for balanced addresses that have seen a delivery. In a
+    /// router without neighbours it consists of [`MASK_BITS`] zeros.
+    pub has_transit_outstanding: bool,
     /// Deliveries tracked by link (reserved, 0).
     pub tracked_deliveries: u64,
-    /// Priority, if configured.
+    /// Priority, if configured (management shows -1 if not).
     pub priority: Option<u8>,
     /// Deliveries that took the fallback.
     pub deliveries_redirected_to_fallback: u64,
@@ -226,7 +246,7 @@ pub struct RouterStatistics {
     pub deliveries_delayed_1sec: u64,
     /// Settled more than 10 s after arrival.
     pub deliveries_delayed_10sec: u64,
-    /// Seen stuck.
+    /// Seen stuck, and still so.
     pub deliveries_stuck: u64,
     /// In, from links that are not a router's.
     pub deliveries_ingress: u64,

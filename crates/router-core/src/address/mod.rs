@@ -1,0 +1,99 @@
+//! Addresses: their keys, the patterns that configure them, and the table that holds them.
+
+pub(crate) mod config;
+pub(crate) mod key;
+pub(crate) mod pattern;
+pub(crate) mod table;
+
+use std::sync::Arc;
+
+use crate::arena::NONE;
+use crate::forward::balanced::Loads;
+use crate::{SubscriberId, Treatment};
+
+/// Links of one direction that are bound to an address, as a list through the links (`addr_prev`, `addr_next`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkList {
+    /// First link.
+    pub(crate) head: u32,
+    /// Last link.
+    pub(crate) tail: u32,
+    /// Number of links.
+    pub(crate) len: u32,
+}
+
+impl Default for LinkList {
+    fn default() -> Self {
+        Self { head: NONE, tail: NONE, len: 0 }
+    }
+}
+
+/// Counters of an address that most addresses never need.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RareAddressCounters {
+    pub(crate) to_container: u64,
+    pub(crate) from_container: u64,
+    pub(crate) egress_route_container: u64,
+    pub(crate) ingress_route_container: u64,
+    pub(crate) redirected_to_fallback: u64,
+}
+
+/// An address.
+pub(crate) struct Address {
+    /// The receivers: outgoing links.
+    pub(crate) receivers: LinkList,
+    /// The senders: incoming links.
+    pub(crate) senders: LinkList,
+    /// How deliveries are distributed; fixed when the entry is made.
+    pub(crate) treatment: Treatment,
+    /// Never removed.
+    pub(crate) permanent: bool,
+    /// The core itself takes the deliveries: it accepts them, and that is all.
+    pub(crate) sink: bool,
+    /// From configuration; -1: none.
+    pub(crate) priority: i8,
+    /// Entry that takes deliveries when nobody is here.
+    pub(crate) fallback: u32,
+    /// Entry whose fallback this is.
+    pub(crate) fallback_of: u32,
+    /// Loads of the receivers, while there are several and the treatment is balanced.
+    pub(crate) loads: Option<Box<Loads>>,
+    /// In-process subscribers, next one first.
+    pub(crate) subscribers: Option<Box<Vec<SubscriberId>>>,
+    /// Deliveries in.
+    pub(crate) ingress: u64,
+    /// Deliveries out.
+    pub(crate) egress: u64,
+    /// The other counters.
+    pub(crate) rare: Option<Box<RareAddressCounters>>,
+    /// Key.
+    pub(crate) key: Arc<str>,
+    /// Number in order of creation.
+    pub(crate) serial: u64,
+}
+
+impl Address {
+    /// Whether a delivery can go somewhere, the fallback not counted.
+    pub(crate) fn has_destination(&self) -> bool {
+        self.receivers.len > 0 || self.subscribers.is_some() || self.sink
+    }
+
+    /// Whether nothing keeps this entry.
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.permanent
+            && self.receivers.len == 0
+            && self.senders.len == 0
+            && self.subscribers.is_none()
+            && self.fallback_of == NONE
+    }
+
+    /// The rare counters, made at need.
+    pub(crate) fn rare(&mut self) -> &mut RareAddressCounters {
+        self.rare.get_or_insert_default()
+    }
+
+    /// The text of a mobile address, tenant prefix included; `None` for other classes.
+    pub(crate) fn mobile_text(&self) -> Option<&str> {
+        self.key.strip_prefix('M').and_then(|rest| rest.get(1..))
+    }
+}

@@ -1,0 +1,320 @@
+//! An attach: refused, or bound to an address.
+
+use amqp::condition::names;
+use amqp::terminus::{Source, TargetTerminus};
+use amqp::{ErrorCondition, Symbol};
+
+use crate::address::key::{Class, FALLBACK_PHASE, parse, phase_char};
+use crate::arena::{NONE, index_of};
+use crate::bind::Making;
+use crate::core::Core;
+use crate::link::Link;
+use crate::stats::{LinkCounters, Rate};
+use crate::{AttachInfo, ConnKey, Host, Level, LinkKey, LinkType, Mode, Module, Now, Role, Treatment, attach_log};
+
+/// Credit for senders of heartbeats.
+const HEARTBEAT_CAPACITY: u32 = 2;
+/// The 64 characters that generated names consist of.
+const NAME_ALPHABET: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+_";
+/// Characters in a generated name.
+const NAME_LENGTH: usize = 15;
+/// How often another name is tried when one is taken.
+const NAME_ATTEMPTS: usize = 4;
+
+/// What a link is to be bound to.
+enum Binding {
+    /// Nothing: each of its deliveries says where it goes.
+    Anonymous,
+    /// The address with this key.
+    Address { key: String, making: Making, to_override: Option<String> },
+}
+
+/// Why an attach is refused; without an error there is none in the detach either.
+type Refusal = Option<ErrorCondition>;
+
+fn refusal(condition: &str, description: &str) -> Refusal {
+    Some(ErrorCondition::new(condition, description))
+}
+
+fn no_route() -> Refusal {
+    refusal("qd:no-route-to-dest", "No route to the destination node")
+}
+
+impl<H: Host> Core<H> {
+    /// A peer attaches a link. Answered through [`Host::attach_answer`]; if refused, [`Host::detach`] follows and the key
+    /// returned is dead: calls with it do nothing.
+    pub fn attach(&mut self, now: Now, host: &mut H, conn: ConnKey, link: H::Link, attach: AttachInfo) -> LinkKey {
+        self.tick(now);
+        if self.connections.get(conn.0).is_none() {
+            return LinkKey::DEAD;
+        }
+        let conn = index_of(conn.0);
+        self.next_link += 1;
+        let (id, conn_id) = (self.next_link, self.connections[conn].info.id);
+        let AttachInfo { name, incoming, mut source, mut target, send_settled } = attach;
+        let link_type = link_type(local_capabilities(incoming, source.as_ref(), target.as_ref()));
+        if let Err(refused) = self.check_role(host, conn, link_type) {
+            refuse(host, link, incoming, source, target, refused);
+            return LinkKey::DEAD;
+        }
+        if host.log_enabled(Module::RouterCore, Level::Info) {
+            host.log(
+                Module::RouterCore,
+                Level::Info,
+                format_args!(
+                    "[C{conn_id}][L{id}] Link attached: dir={} source={} target={}",
+                    if incoming { "in" } else { "out" },
+                    attach_log::source(source.as_ref()),
+                    attach_log::target(target.as_ref()),
+                ),
+            );
+        }
+        let binding = match self.decide(conn, incoming, source.as_mut(), target.as_mut()) {
+            Ok(binding) => binding,
+            Err(refused) => {
+                refuse(host, link, incoming, source, target, refused);
+                host.log(
+                    Module::RouterCore,
+                    Level::Info,
+                    format_args!(
+                        "[C{conn_id}][L{id}] Link detached: del=0 presett=0 psdrop=0 acc=0 rej=0 rel=0 mod=0 delay1=0 \
+                         delay10=0 blocked=no"
+                    ),
+                );
+                return LinkKey::DEAD;
+            }
+        };
+        // A sender without a target gets one, the anonymous terminus: null would mean that it was refused.
+        let target = target.or_else(|| incoming.then(|| TargetTerminus::Target(Default::default())));
+        host.attach_answer(link, source, target);
+        let key = self.links.insert(Link {
+            host: link,
+            conn,
+            addr: NONE,
+            incoming,
+            link_type,
+            flowing: false,
+            draining: false,
+            send_settled,
+            weighed: false,
+            waiting: false,
+            blocked: false,
+            credit: 0,
+            capacity: self.connections[conn].info.link_capacity,
+            held: 0,
+            unsettled: 0,
+            undelivered: 0,
+            queued_presettled: 0,
+            queue_head: NONE,
+            queue_tail: NONE,
+            sent_head: NONE,
+            sent_tail: NONE,
+            busy: NONE,
+            slot: 0,
+            arriving: 0,
+            counters: LinkCounters::default(),
+            rate: Rate::default(),
+            no_credit_since: self.clock.second,
+            conn_prev: NONE,
+            conn_next: NONE,
+            addr_prev: NONE,
+            addr_next: NONE,
+            id,
+            name: name.into(),
+            to_override: None,
+        });
+        let link = index_of(key);
+        self.list_in_connection(link);
+        self.schedule_scan();
+        match binding {
+            Binding::Anonymous => self.set_flowing(host, link, true),
+            Binding::Address { key, making, to_override } => {
+                let addr = self.find_or_make(&key, making);
+                self.links[link].to_override = to_override.map(Into::into);
+                if self.addresses[addr].sink {
+                    self.links[link].capacity = HEARTBEAT_CAPACITY;
+                }
+                self.bind(host, link, addr);
+            }
+        }
+        LinkKey(key)
+    }
+
+    /// Links between routers only on connections between routers, and there only those.
+    fn check_role(&self, host: &mut H, conn: u32, link_type: LinkType) -> Result<(), Refusal> {
+        let info = &self.connections[conn].info;
+        match (link_type, info.role) {
+            (LinkType::RouterControl | LinkType::InterRouter, Role::InterRouter) => Ok(()),
+            (LinkType::RouterControl | LinkType::InterRouter, _) => {
+                host.log(
+                    Module::RouterCore,
+                    Level::Info,
+                    format_args!("[C{}] Router attach forbidden on non-inter-router connection", info.id),
+                );
+                Err(refusal("qd:forbidden", "Connectivity to the node is forbidden"))
+            }
+            (_, Role::InterRouter) => {
+                Err(refusal("qd:connection-role", "Link attach forbidden on inter-router connection"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the link is to be bound to. A dynamic terminus gets its address here.
+    fn decide(
+        &mut self,
+        conn: u32,
+        incoming: bool,
+        source: Option<&mut Source>,
+        target: Option<&mut TargetTerminus>,
+    ) -> Result<Binding, Refusal> {
+        let (address, dynamic, capabilities) = match (incoming, source, target) {
+            (true, _, Some(TargetTerminus::Coordinator { .. })) => {
+                return Err(refusal(
+                    names::PRECONDITION_FAILED,
+                    "The router can't coordinate transactions by itself, a linkRoute to a coordinator must be configured \
+                     to use transactions.",
+                ));
+            }
+            (true, _, Some(TargetTerminus::Target(target))) => {
+                (&mut target.address, target.dynamic, target.capabilities.as_slice())
+            }
+            (true, _, None) => return Ok(Binding::Anonymous),
+            (false, Some(source), _) => (&mut source.address, source.dynamic, source.capabilities.as_slice()),
+            (false, None, _) => return Err(no_route()),
+        };
+        let tenant = self.connections[conn].info.tenant.clone().unwrap_or_default();
+        if dynamic {
+            let generated = self.generate_address(incoming, &tenant);
+            let binding = self.binding(&generated, '0', &tenant, Making::plain(Treatment::Balanced));
+            *address = Some(generated);
+            return Ok(binding);
+        }
+        match address.as_deref() {
+            None | Some("") if incoming => Ok(Binding::Anonymous),
+            None | Some("") => Err(no_route()),
+            Some(address) => self.decide_address(address, incoming, capabilities, &tenant),
+        }
+    }
+
+    fn decide_address(
+        &mut self,
+        address: &str,
+        incoming: bool,
+        capabilities: &[Symbol],
+        tenant: &str,
+    ) -> Result<Binding, Refusal> {
+        let parsed = parse(address, &self.settings.router_id, self.settings.mode);
+        let phase = match explicit_phase(incoming, capabilities) {
+            Some(phase) => phase,
+            None => self.configured_phase(parsed.rest, incoming, tenant),
+        };
+        let making = self.making(&parsed, tenant);
+        let found = self.find_address(&parsed, phase, tenant);
+        let treatment = found.map_or(making.treatment, |found| self.addresses[found].treatment);
+        if treatment == Treatment::Unavailable {
+            return Err(refusal(names::NOT_FOUND, "Node not found"));
+        }
+        if !incoming && parsed.class == Class::Router {
+            return Err(no_route());
+        }
+        if !incoming && found.is_some_and(|found| self.addresses[found].sink) {
+            return Err(None);
+        }
+        Ok(self.binding(address, phase, tenant, making))
+    }
+
+    fn binding(&mut self, address: &str, phase: char, tenant: &str, making: Making) -> Binding {
+        let parsed = parse(address, &self.settings.router_id, self.settings.mode);
+        crate::address::key::write_key(&mut self.scratch, &parsed, phase, tenant);
+        // The key of a mobile address says what `x-opt-qd.to` must; other keys have lost part of the text.
+        let to_override = (parsed.class != Class::Mobile).then(|| parsed.text.to_owned());
+        Binding::Address { key: self.scratch.clone(), making, to_override }
+    }
+
+    /// The phase that configuration gives a link without capabilities.
+    fn configured_phase(&self, text: &str, incoming: bool, tenant: &str) -> char {
+        let text = format!("{tenant}{text}");
+        let config = self.configs.best(&text);
+        phase_char(config.map_or(0, |config| if incoming { config.ingress_phase } else { config.egress_phase }))
+    }
+
+    /// An address that nobody uses yet, for a dynamic terminus.
+    fn generate_address(&mut self, incoming: bool, tenant: &str) -> String {
+        let mut address = String::new();
+        for _ in 0..NAME_ATTEMPTS {
+            let name = self.generate_name();
+            let id = &self.settings.router_id;
+            address = match (incoming, self.settings.mode) {
+                (true, _) => format!("amqp:/_$temp.{name}"),
+                (false, Mode::Edge) => format!("amqp:/_edge/{id}/temp.{name}"),
+                (false, _) => format!("amqp:/_topo/0/{id}/temp.{name}"),
+            };
+            let parsed = parse(&address, &self.settings.router_id, self.settings.mode);
+            crate::address::key::write_key(&mut self.scratch, &parsed, '0', tenant);
+            if self.addresses.find(&self.scratch).is_none() {
+                break;
+            }
+        }
+        address
+    }
+
+    fn generate_name(&mut self) -> String {
+        let random = (self.settings.random)();
+        let letter = |at: usize| char::from(NAME_ALPHABET[(random >> (at * 6)) as usize & 63]);
+        (0..NAME_LENGTH).map(letter).collect()
+    }
+}
+
+/// Attach with the local terminus null, then detach.
+fn refuse<H: Host>(
+    host: &mut H,
+    link: H::Link,
+    incoming: bool,
+    source: Option<Source>,
+    target: Option<TargetTerminus>,
+    error: Refusal,
+) {
+    match incoming {
+        true => host.attach_answer(link, source, None),
+        false => host.attach_answer(link, None, target),
+    }
+    host.detach(link, true, error);
+}
+
+/// The capabilities of the terminus on our side.
+fn local_capabilities<'a>(
+    incoming: bool,
+    source: Option<&'a Source>,
+    target: Option<&'a TargetTerminus>,
+) -> &'a [Symbol] {
+    match (incoming, source, target) {
+        (true, _, Some(TargetTerminus::Target(target))) => &target.capabilities,
+        (true, _, Some(TargetTerminus::Coordinator { capabilities })) => capabilities,
+        (false, Some(source), _) => &source.capabilities,
+        _ => &[],
+    }
+}
+
+/// The type of link that the first capability asks for. An edge router's downlink is one only where there is an
+/// interior router to give it.
+fn link_type(capabilities: &[Symbol]) -> LinkType {
+    match capabilities.first().map(Symbol::as_str) {
+        Some("qd.router") => LinkType::RouterControl,
+        Some("qd.router-data") => LinkType::InterRouter,
+        _ => LinkType::Endpoint,
+    }
+}
+
+/// The phase that a capability asks for: `qd.waypoint.N` for senders into phase N, for receivers out of the one before;
+/// `qd.fallback` for receivers.
+fn explicit_phase(incoming: bool, capabilities: &[Symbol]) -> Option<char> {
+    capabilities.iter().find_map(|capability| {
+        let ordinal = match capability.as_str() {
+            "qd.fallback" if !incoming => return Some(FALLBACK_PHASE),
+            "qd.waypoint" => 1,
+            other => other.strip_prefix("qd.waypoint.")?.parse().ok().filter(|ordinal| (1..=9).contains(ordinal))?,
+        };
+        Some(phase_char(if incoming { ordinal } else { ordinal - 1 }))
+    })
+}

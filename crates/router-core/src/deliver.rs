@@ -1,0 +1,195 @@
+//! A delivery comes in: where is it to go?
+
+use amqp::condition::names;
+use amqp::{DeliveryState, ErrorCondition};
+
+use crate::address::key::{Class, parse, phase_char};
+use crate::arena::{NONE, index_of};
+use crate::core::Core;
+use crate::delivery::{In, Outcome};
+use crate::forward::Passage;
+use crate::{Host, InKey, Level, LinkKey, LinkType, Module, Now, Offer, Offered, Treatment};
+
+/// Where a message on an anonymous link goes.
+enum Resolved {
+    /// To this address. The key is in the scratch buffer.
+    To { addr: u32, prefixed: bool },
+    /// Nobody is there now.
+    Nowhere,
+    /// It can never go there.
+    Refused(ErrorCondition),
+}
+
+impl<H: Host> Core<H> {
+    /// A delivery comes in on a link. Its message is complete, or is to be streamed.
+    pub fn deliver(&mut self, now: Now, host: &mut H, link: LinkKey, offer: Offer<'_>) -> Offered {
+        self.tick(now);
+        let Some(record) = self.links.get_mut(link.0).filter(|link| link.incoming) else { return Offered::Done };
+        record.counters.deliveries += 1;
+        let (conn, addr) = (record.conn, record.addr);
+        let from_client = record.link_type == LinkType::Endpoint;
+        let index = index_of(link.0);
+        self.hold_credit(index);
+        let second = self.clock.second;
+        let connection = &mut self.connections[conn];
+        connection.last_delivery = Some(second);
+        let from_container = connection.route_container;
+        self.statistics.deliveries_ingress += u64::from(from_client);
+        self.statistics.deliveries_ingress_route_container += u64::from(from_container);
+        if offer.settled {
+            self.count_presettled(index);
+        }
+        let passage = Passage::of_offer(index, &offer, self.clock.millis);
+        if addr == NONE {
+            return self.deliver_anonymous(host, conn, passage, &offer);
+        }
+        self.count_ingress(addr, from_client, from_container);
+        self.forward(host, addr, passage, &offer)
+    }
+
+    fn count_ingress(&mut self, addr: u32, from_client: bool, from_container: bool) {
+        let address = &mut self.addresses[addr];
+        address.ingress += u64::from(from_client);
+        if from_container {
+            address.rare().ingress_route_container += 1;
+        }
+    }
+
+    fn deliver_anonymous<'a>(
+        &mut self,
+        host: &mut H,
+        conn: u32,
+        mut passage: Passage<'a, H::Content>,
+        offer: &Offer<'a>,
+    ) -> Offered {
+        match self.resolve(conn, offer) {
+            Resolved::To { addr, prefixed } => {
+                let from_client = self.links[passage.link].link_type == LinkType::Endpoint;
+                let from_container = self.connections[conn].route_container;
+                self.count_ingress(addr, from_client, from_container);
+                if !prefixed || passage.to_override.is_some() {
+                    return self.forward(host, addr, passage, offer);
+                }
+                // Beyond this router only the prefixed address means the same.
+                let key = std::mem::take(&mut self.scratch);
+                let prefixed = Passage { to_override: key.get(2..), ..passage };
+                let offered = self.forward(host, addr, prefixed, offer);
+                self.scratch = key;
+                offered
+            }
+            Resolved::Nowhere => self.unroutable(host, &mut passage, offer, DeliveryState::Released),
+            Resolved::Refused(error) => {
+                self.unroutable(host, &mut passage, offer, DeliveryState::Rejected(Some(Box::new(error))))
+            }
+        }
+    }
+
+    /// Finds the address that a message names.
+    fn resolve(&mut self, conn: u32, offer: &Offer<'_>) -> Resolved {
+        let Some(to) = offer.to_override.or(offer.to) else {
+            let text = "Routing failure: no address present";
+            return Resolved::Refused(ErrorCondition::new(names::PRECONDITION_FAILED, text));
+        };
+        let parsed = parse(to, &self.settings.router_id, self.settings.mode);
+        let tenant = self.connections[conn].info.tenant.as_deref().unwrap_or_default();
+        let phase = match offer.phase {
+            Some(phase) => phase,
+            None if tenant.is_empty() => self.configs.ingress_phase(parsed.rest),
+            None => self.configs.ingress_phase(&format!("{tenant}{}", parsed.rest)),
+        };
+        let prefixed = parsed.class == Class::Mobile && !tenant.is_empty();
+        crate::address::key::write_key(&mut self.scratch, &parsed, phase_char(phase), tenant);
+        if let Some(addr) = self.addresses.find(&self.scratch) {
+            return Resolved::To { addr, prefixed };
+        }
+        if self.making(&parsed, tenant).treatment == Treatment::Unavailable {
+            let text = "Deliveries cannot be sent to an unavailable address";
+            return Resolved::Refused(ErrorCondition::new(names::NOT_FOUND, text));
+        }
+        Resolved::Nowhere
+    }
+
+    /// A delivery has nowhere to go: released or rejected as `state` says, or dropped if it is settled.
+    ///
+    /// On a link with a target its credit is lost, and the sender is asked to drain. While the message is not complete
+    /// the sender is not told yet.
+    pub(crate) fn unroutable(
+        &mut self,
+        host: &mut H,
+        passage: &mut Passage<'_, H::Content>,
+        offer: &Offer<'_>,
+        state: DeliveryState,
+    ) -> Offered {
+        let link = passage.link;
+        if Self::traces(host) {
+            let (conn, id) = (self.connections[self.links[link].conn].info.id, self.links[link].id);
+            host.log(Module::RouterCore, Level::Trace, format_args!("[C{conn}][L{id}] Delivery without a destination"));
+        }
+        if !self.links[link].flowing {
+            self.ask_to_drain(host, link);
+        }
+        if offer.settled {
+            self.count_dropped(link);
+        } else if offer.complete {
+            self.count_outcome(link, Outcome::of(Some(&state)));
+            self.count_settled(link, passage.born);
+            host.update_incoming(self.links[link].host, offer.delivery_id, Some(state), true);
+        } else {
+            self.track(passage, offer, 0);
+            self.incoming[index_of(passage.origin)].state = Some(state);
+            return Offered::Tracked(InKey(passage.origin));
+        }
+        self.give_back(host, link);
+        Offered::Done
+    }
+
+    /// Makes the record of a delivery that is going to have `copies` copies.
+    pub(crate) fn track(&mut self, passage: &mut Passage<'_, H::Content>, offer: &Offer<'_>, copies: u32) {
+        passage.origin = self.incoming.insert(In {
+            link: self.links.key_at(passage.link),
+            delivery_id: offer.delivery_id,
+            copies: NONE,
+            unsettled: copies,
+            undecided: copies,
+            born: passage.born,
+            complete: offer.complete,
+            settled: offer.settled,
+            multicast: false,
+            stuck: false,
+            state: None,
+        });
+        let link = &mut self.links[passage.link];
+        link.unsettled += u32::from(!offer.settled);
+        if !offer.complete {
+            link.arriving = passage.origin;
+        }
+    }
+
+    /// A message that cannot be read, or must not be taken: it is rejected (or dropped, if settled), and counts as such.
+    /// It was not offered, nor will it be.
+    pub fn reject(
+        &mut self,
+        now: Now,
+        host: &mut H,
+        link: LinkKey,
+        delivery_id: u32,
+        settled: bool,
+        error: ErrorCondition,
+    ) {
+        self.tick(now);
+        let Some(record) = self.links.get_mut(link.0).filter(|link| link.incoming) else { return };
+        record.counters.deliveries += 1;
+        let index = index_of(link.0);
+        self.hold_credit(index);
+        if settled {
+            self.count_presettled(index);
+            self.count_dropped(index);
+        } else {
+            self.count_outcome(index, Outcome::Rejected);
+            self.count_settled(index, self.clock.millis);
+            let state = DeliveryState::Rejected(Some(Box::new(error)));
+            host.update_incoming(self.links[index].host, delivery_id, Some(state), true);
+        }
+        self.give_back(host, index);
+    }
+}

@@ -1,0 +1,169 @@
+//! From an address to the links and subscribers that get a delivery.
+
+pub(crate) mod balanced;
+pub(crate) mod closest;
+pub(crate) mod multicast;
+
+use amqp::DeliveryState;
+
+use crate::arena::NONE;
+use crate::core::Core;
+use crate::{Host, InKey, Offer, Offered, SubscriberId, Treatment};
+
+/// A delivery on its way through the core.
+pub(crate) struct Passage<'a, C> {
+    /// Its incoming link; `NONE`: it comes from within the router.
+    pub(crate) link: u32,
+    /// Its record; 0: it needs none.
+    pub(crate) origin: u64,
+    /// Settled by the sender.
+    pub(crate) settled: bool,
+    /// All of the message is there.
+    pub(crate) complete: bool,
+    /// When it came, in milliseconds modulo 2^32.
+    pub(crate) born: u32,
+    /// The message; `None`: the one now being offered.
+    pub(crate) content: Option<&'a C>,
+    /// What `x-opt-qd.to` is to say, if something else than the target of the link.
+    pub(crate) to_override: Option<&'a str>,
+    /// A copy will give the credit back when it leaves its queue.
+    pub(crate) owed: bool,
+}
+
+impl<'a, C> Passage<'a, C> {
+    /// The passage of a delivery now being offered.
+    pub(crate) fn of_offer(link: u32, offer: &Offer<'a>, born: u32) -> Self {
+        Self {
+            link,
+            origin: 0,
+            settled: offer.settled,
+            complete: offer.complete,
+            born,
+            content: None,
+            to_override: offer.to_override,
+            owed: false,
+        }
+    }
+
+    /// Whether a record is needed: there is something to settle, or to wait for.
+    pub(crate) fn needs_record(&self) -> bool {
+        !self.settled || !self.complete
+    }
+}
+
+/// Where a delivery goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// To one link.
+    Link(u32),
+    /// To one subscriber.
+    Subscriber(SubscriberId),
+    /// The core takes it.
+    Sink,
+    /// To everyone there.
+    All,
+    /// Nobody is there.
+    Nobody,
+}
+
+impl<H: Host> Core<H> {
+    /// Forwards an offered delivery to an address, or its fallback.
+    pub(crate) fn forward(
+        &mut self,
+        host: &mut H,
+        addr: u32,
+        mut passage: Passage<'_, H::Content>,
+        offer: &Offer<'_>,
+    ) -> Offered {
+        match self.choose(addr) {
+            Destination::Link(receiver) => {
+                let needs_record = passage.needs_record();
+                if needs_record {
+                    self.track(&mut passage, offer, 1);
+                }
+                self.send_copy(host, receiver, &mut passage);
+                self.after_copies(host, &passage)
+            }
+            Destination::All => {
+                if passage.needs_record() {
+                    self.track(&mut passage, offer, 1);
+                }
+                self.send_copies(host, addr, &mut passage);
+                self.after_copies(host, &passage)
+            }
+            Destination::Subscriber(subscriber) => {
+                let state = self.hand_over(host, addr, subscriber, &passage);
+                self.taken(host, &mut passage, offer, state)
+            }
+            Destination::Sink => self.taken(host, &mut passage, offer, DeliveryState::Accepted),
+            Destination::Nobody if self.addresses[addr].fallback != NONE => {
+                self.forward_to_fallback(host, addr, passage, offer)
+            }
+            Destination::Nobody => self.unroutable(host, &mut passage, offer, DeliveryState::Released),
+        }
+    }
+
+    /// The copies are on their way: a settled delivery's credit goes back, another's record is kept.
+    fn after_copies(&mut self, host: &mut H, passage: &Passage<'_, H::Content>) -> Offered {
+        if passage.origin == 0 {
+            if !passage.owed {
+                self.give_back(host, passage.link);
+            }
+            return Offered::Done;
+        }
+        match self.incoming.get(passage.origin) {
+            Some(_) => Offered::Tracked(InKey(passage.origin)),
+            None => Offered::Done,
+        }
+    }
+
+    /// A delivery was taken within the router, which settles it.
+    fn taken(
+        &mut self,
+        host: &mut H,
+        passage: &mut Passage<'_, H::Content>,
+        offer: &Offer<'_>,
+        state: DeliveryState,
+    ) -> Offered {
+        if !passage.needs_record() {
+            self.give_back(host, passage.link);
+            return Offered::Done;
+        }
+        self.track(passage, offer, 1);
+        self.copy_resolved(host, passage.origin, Some(state), true);
+        self.after_copies(host, passage)
+    }
+
+    /// Nobody is at the address, but perhaps at its fallback. Further routers are told to look there too.
+    fn forward_to_fallback(
+        &mut self,
+        host: &mut H,
+        addr: u32,
+        mut passage: Passage<'_, H::Content>,
+        offer: &Offer<'_>,
+    ) -> Offered {
+        let fallback = self.addresses[addr].fallback;
+        if !self.addresses[fallback].has_destination() {
+            return self.unroutable(host, &mut passage, offer, DeliveryState::Released);
+        }
+        self.addresses[addr].rare().redirected_to_fallback += 1;
+        self.statistics.deliveries_redirected_to_fallback += 1;
+        let key = std::sync::Arc::clone(&self.addresses[addr].key);
+        self.forward(host, fallback, Passage { to_override: key.get(2..), ..passage }, offer)
+    }
+
+    /// Chooses by the treatment of the address.
+    pub(crate) fn choose(&mut self, addr: u32) -> Destination {
+        let address = &self.addresses[addr];
+        match address.treatment {
+            Treatment::Closest | Treatment::Balanced if address.subscribers.is_some() => self.next_subscriber(addr),
+            Treatment::Closest | Treatment::Balanced if address.sink => Destination::Sink,
+            Treatment::Closest => self.next_receiver(addr),
+            Treatment::Balanced => self.least_loaded(addr),
+            Treatment::Multicast | Treatment::Flood if address.has_destination() => Destination::All,
+            Treatment::Multicast | Treatment::Flood | Treatment::LinkBalanced | Treatment::Unavailable => {
+                Destination::Nobody
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Multicast distribution: a copy for each consumer, and one outcome for the sender.
+//!
+//! The outcome is decided when each copy has one: rejected before accepted before modified before released. The delivery
+//! is settled when each copy is.
+
+use amqp::DeliveryState;
+
+use crate::arena::NONE;
+use crate::core::Core;
+use crate::delivery::{In, Outcome};
+use crate::forward::Passage;
+use crate::{Host, Level, Module};
+
+/// Descriptors of the states that only make sense with a transaction coordinator: declared and transactional-state.
+const TRANSACTIONAL: [u8; 2] = [0x33, 0x34];
+
+impl<H: Host> Core<H> {
+    /// Sends a copy to every receiver and subscriber of the address. The record, if there is one, was made for one copy:
+    /// this function itself, which keeps the outcome open until all copies are under way.
+    pub(crate) fn send_copies(&mut self, host: &mut H, addr: u32, passage: &mut Passage<'_, H::Content>) {
+        if let Some(delivery) = self.incoming.get_mut(passage.origin) {
+            delivery.multicast = true;
+        }
+        let mut receiver = self.addresses[addr].receivers.head;
+        while receiver != NONE {
+            let next = self.links[receiver].addr_next;
+            self.expect_copy(passage.origin);
+            self.send_copy(host, receiver, passage);
+            receiver = next;
+        }
+        for at in 0.. {
+            let subscribers = self.addresses[addr].subscribers.as_deref();
+            let Some(&subscriber) = subscribers.and_then(|subscribers| subscribers.get(at)) else { break };
+            self.expect_copy(passage.origin);
+            let state = self.hand_over(host, addr, subscriber, passage);
+            self.copy_resolved(host, passage.origin, Some(state), true);
+        }
+        self.copy_resolved(host, passage.origin, None, true);
+    }
+
+    fn expect_copy(&mut self, origin: u64) {
+        if let Some(delivery) = self.incoming.get_mut(origin) {
+            delivery.unsettled += 1;
+            delivery.undecided += 1;
+        }
+    }
+}
+
+/// Works the outcome of one copy into the combined one.
+pub(crate) fn combine(delivery: &mut In, state: Option<DeliveryState>) {
+    let rank = Outcome::of(state.as_ref());
+    if rank != Outcome::Other && rank > Outcome::of(delivery.state.as_ref()) {
+        delivery.state = state;
+    }
+}
+
+impl<H: Host> Core<H> {
+    /// A state that is not one of the ordinary ones: passed on as it is, except that a multicast cannot be part of a
+    /// transaction, so that there a transactional state is as good as rejected.
+    pub(crate) fn without_transaction(&self, host: &mut H, origin: u64, state: Box<[u8]>) -> DeliveryState {
+        let Some(delivery) = self.incoming.get(origin).filter(|_| is_transactional(&state)) else {
+            return DeliveryState::Other(state);
+        };
+        if !delivery.multicast {
+            return DeliveryState::Other(state);
+        }
+        if let Some(link) = self.links.get(delivery.link) {
+            let (conn, id) = (self.connections[link.conn].info.id, link.id);
+            host.log(
+                Module::RouterCore,
+                Level::Warning,
+                format_args!("[C{conn}][L{id}] Transactions are not supported for multicast messages"),
+            );
+        }
+        DeliveryState::Rejected(None)
+    }
+}
+
+/// Whether an encoded state has the descriptor of declared or transactional-state, in either encoding of ulong.
+fn is_transactional(bytes: &[u8]) -> bool {
+    match bytes {
+        [0x00, 0x53, code, ..] | [0x00, 0x80, 0, 0, 0, 0, 0, 0, 0, code, ..] => TRANSACTIONAL.contains(code),
+        _ => false,
+    }
+}

@@ -1,0 +1,158 @@
+//! Links: the record of each, and how one leaves its lists.
+
+use std::sync::Arc;
+
+use crate::arena::NONE;
+use crate::core::Core;
+use crate::stats::{LinkCounters, Rate};
+use crate::{Host, Level, LinkType, Module};
+
+/// A link. There may be very many: what few of them need is boxed.
+pub(crate) struct Link<H: Host> {
+    // What every delivery touches.
+    /// The host's reference.
+    pub(crate) host: H::Link,
+    /// Its connection.
+    pub(crate) conn: u32,
+    /// The address it is bound to; `NONE`: an anonymous sender.
+    pub(crate) addr: u32,
+    /// Deliveries come in.
+    pub(crate) incoming: bool,
+    /// Type.
+    pub(crate) link_type: LinkType,
+    /// Incoming: its deliveries have somewhere to go, so credit is given back as they are settled.
+    pub(crate) flowing: bool,
+    /// Incoming: the peer was asked to drain. Outgoing: the peer asked us to.
+    pub(crate) draining: bool,
+    /// Outgoing: everything goes out settled.
+    pub(crate) send_settled: bool,
+    /// Outgoing: the address keeps account of its load.
+    pub(crate) weighed: bool,
+    /// Outgoing: it is in its connection's list of waiting links.
+    pub(crate) waiting: bool,
+    /// It has been without credit for so long that it counts as blocked.
+    pub(crate) blocked: bool,
+    /// Incoming: unused credit of the peer. Outgoing: ours.
+    pub(crate) credit: u32,
+    /// Initial credit, and bound of queued presettled deliveries.
+    pub(crate) capacity: u32,
+    /// Incoming: deliveries whose credit has not been given back.
+    pub(crate) held: u32,
+    /// Deliveries not settled (incoming: of the peer; outgoing: transmitted).
+    pub(crate) unsettled: u32,
+    /// Outgoing: deliveries queued.
+    pub(crate) undelivered: u32,
+    /// Outgoing: those of them that their sender settled.
+    pub(crate) queued_presettled: u32,
+    /// Outgoing: first queued delivery.
+    pub(crate) queue_head: u32,
+    /// Outgoing: last queued delivery.
+    pub(crate) queue_tail: u32,
+    /// Outgoing: first delivery transmitted and unsettled, or being transmitted.
+    pub(crate) sent_head: u32,
+    /// Outgoing: last of these.
+    pub(crate) sent_tail: u32,
+    /// Outgoing: the delivery being transmitted.
+    pub(crate) busy: u32,
+    /// Outgoing: slot in the loads of its address.
+    pub(crate) slot: u32,
+    /// Incoming: key of the delivery that is not complete yet.
+    pub(crate) arriving: u64,
+    /// Counters.
+    pub(crate) counters: LinkCounters,
+    /// Settlements of the last seconds.
+    pub(crate) rate: Rate,
+    // What only attach, detach and management touch.
+    /// Since when it is without credit, in whole seconds of [`Now`](crate::Now); meaningless while there is some.
+    pub(crate) no_credit_since: u32,
+    /// Neighbours in the list of its connection.
+    pub(crate) conn_prev: u32,
+    pub(crate) conn_next: u32,
+    /// Neighbours in the list of its address.
+    pub(crate) addr_prev: u32,
+    pub(crate) addr_next: u32,
+    /// Number shown in logs and management.
+    pub(crate) id: u64,
+    /// Link name.
+    pub(crate) name: Box<str>,
+    /// Incoming: what `x-opt-qd.to` says, once it was needed or if the key of the address does not tell.
+    pub(crate) to_override: Option<Arc<str>>,
+}
+
+impl<H: Host> Link<H> {
+    /// What counts for balanced distribution.
+    pub(crate) fn load(&self) -> u32 {
+        self.undelivered + self.unsettled
+    }
+}
+
+impl<H: Host> Core<H> {
+    /// Puts a link at the end of its connection's list.
+    pub(crate) fn list_in_connection(&mut self, link: u32) {
+        let connection = &mut self.connections[self.links[link].conn];
+        let last = std::mem::replace(&mut connection.last_link, link);
+        self.links[link].conn_prev = last;
+        match last {
+            NONE => connection.first_link = link,
+            last => self.links[last].conn_next = link,
+        }
+    }
+
+    fn unlist_from_connection(&mut self, link: u32) {
+        let Link { conn, conn_prev: prev, conn_next: next, .. } = self.links[link];
+        match prev {
+            NONE => self.connections[conn].first_link = next,
+            prev => self.links[prev].conn_next = next,
+        }
+        match next {
+            NONE => self.connections[conn].last_link = prev,
+            next => self.links[next].conn_prev = prev,
+        }
+    }
+
+    /// Takes a link out of everything and forgets it: its deliveries are resolved, its address may go.
+    ///
+    /// `what` begins the log line.
+    pub(crate) fn remove_link(&mut self, host: &mut H, link: u32, what: &str) {
+        // Whatever is given back from here on is not for this link.
+        self.links[link].flowing = false;
+        self.unbind(host, link);
+        if self.links[link].incoming {
+            self.sender_gone(host, link);
+        } else {
+            self.receiver_gone(host, link);
+        }
+        self.unlist_from_connection(link);
+        let key = self.links.key_at(link);
+        let Some(link) = self.links.remove(key) else { return };
+        self.statistics.links_blocked -= u64::from(link.blocked);
+        if link.waiting {
+            let waiting = &mut self.connections[link.conn].waiting;
+            if let Some(at) = waiting.iter().position(|other| *other == key) {
+                waiting.swap_remove(at);
+            }
+        }
+        if host.log_enabled(Module::RouterCore, Level::Info) {
+            let (conn, count) = (self.connections[link.conn].info.id, link.counters.all());
+            host.log(
+                Module::RouterCore,
+                Level::Info,
+                format_args!(
+                    "[C{conn}][L{}] {what}: del={} presett={} psdrop={} acc={} rej={} rel={} mod={} delay1={} delay10={} \
+                     blocked={}",
+                    link.id,
+                    link.counters.deliveries,
+                    link.counters.presettled,
+                    count.dropped_presettled,
+                    link.counters.accepted,
+                    count.rejected,
+                    count.released,
+                    count.modified,
+                    count.delayed_1sec,
+                    count.delayed_10sec,
+                    if link.blocked { "yes" } else { "no" },
+                ),
+            );
+        }
+    }
+}

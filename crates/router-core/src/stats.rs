@@ -1,0 +1,165 @@
+//! Counters, delays and rates.
+
+use crate::core::Core;
+use crate::delivery::Outcome;
+use crate::{Host, LinkType};
+
+/// A delivery settled later than this after it came is delayed, in milliseconds.
+const DELAYED: u32 = 1_000;
+/// And this is the second, longer class of delay, in milliseconds.
+const LONG_DELAYED: u32 = 10_000;
+/// Seconds over which the rate of settlement is taken.
+const RATE_SECONDS: u32 = 5;
+
+/// Counters that most links never need.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RareLinkCounters {
+    pub(crate) dropped_presettled: u64,
+    pub(crate) rejected: u64,
+    pub(crate) released: u64,
+    pub(crate) modified: u64,
+    pub(crate) delayed_1sec: u64,
+    pub(crate) delayed_10sec: u64,
+    /// A gauge: deliveries seen stuck and not yet resolved.
+    pub(crate) stuck: u64,
+    /// A stuck delivery of this link has been logged.
+    pub(crate) stuck_logged: bool,
+}
+
+/// The counters of a link.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinkCounters {
+    /// Deliveries that came in or went out.
+    pub(crate) deliveries: u64,
+    /// Those settled by their sender.
+    pub(crate) presettled: u64,
+    /// Those accepted.
+    pub(crate) accepted: u64,
+    /// Outgoing: those concluded that came in on a link of this router.
+    pub(crate) from_here: u64,
+    rare: Option<Box<RareLinkCounters>>,
+}
+
+impl LinkCounters {
+    /// The rare counters, made at need.
+    pub(crate) fn rare(&mut self) -> &mut RareLinkCounters {
+        self.rare.get_or_insert_default()
+    }
+
+    /// The rare counters as they are.
+    pub(crate) fn all(&self) -> RareLinkCounters {
+        self.rare.as_deref().copied().unwrap_or_default()
+    }
+}
+
+/// How many deliveries were settled in each of the last seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rate {
+    counts: [u32; RATE_SECONDS as usize],
+    /// The second of the newest count.
+    second: u32,
+}
+
+impl Rate {
+    /// Counts a settlement.
+    pub(crate) fn count(&mut self, second: u32) {
+        if second != self.second {
+            self.advance(second);
+        }
+        self.counts[(second % RATE_SECONDS) as usize] += 1;
+    }
+
+    /// Settlements per second over the last seconds, as of `second`.
+    pub(crate) fn per_second(mut self, second: u32) -> u64 {
+        self.advance(second);
+        self.counts.iter().map(|&count| u64::from(count)).sum::<u64>() / u64::from(RATE_SECONDS)
+    }
+
+    fn advance(&mut self, second: u32) {
+        let passed = second.saturating_sub(self.second).min(RATE_SECONDS);
+        for back in 0..passed {
+            self.counts[(second.wrapping_sub(back) % RATE_SECONDS) as usize] = 0;
+        }
+        self.second = second;
+    }
+}
+
+impl<H: Host> Core<H> {
+    /// Counts what became of a delivery, on its link and, if it came in there, for the router.
+    pub(crate) fn count_outcome(&mut self, link: u32, outcome: Outcome) {
+        let link = &mut self.links[link];
+        let for_router = link.incoming && link.link_type == LinkType::Endpoint;
+        let (on_link, on_router) = match outcome {
+            Outcome::Accepted => (&mut link.counters.accepted, &mut self.statistics.accepted_deliveries),
+            Outcome::Rejected => (&mut link.counters.rare().rejected, &mut self.statistics.rejected_deliveries),
+            Outcome::Released => (&mut link.counters.rare().released, &mut self.statistics.released_deliveries),
+            Outcome::Modified => (&mut link.counters.rare().modified, &mut self.statistics.modified_deliveries),
+            Outcome::None | Outcome::Other => return,
+        };
+        *on_link += 1;
+        *on_router += u64::from(for_router);
+    }
+
+    /// Counts a delivery settled by its sender.
+    pub(crate) fn count_presettled(&mut self, link: u32) {
+        let link = &mut self.links[link];
+        link.counters.presettled += 1;
+        self.statistics.presettled_deliveries += u64::from(link.incoming && link.link_type == LinkType::Endpoint);
+    }
+
+    /// Counts a presettled delivery that was dropped.
+    pub(crate) fn count_dropped(&mut self, link: u32) {
+        self.links[link].counters.rare().dropped_presettled += 1;
+        self.statistics.dropped_presettled_deliveries += 1;
+    }
+
+    /// Counts a settlement and how long it took since `born`.
+    pub(crate) fn count_settled(&mut self, link: u32, born: u32) {
+        let (second, delay) = (self.clock.second, self.clock.millis.wrapping_sub(born));
+        let link = &mut self.links[link];
+        link.rate.count(second);
+        if delay <= DELAYED {
+            return;
+        }
+        let for_router = u64::from(link.incoming && link.link_type == LinkType::Endpoint);
+        if delay > LONG_DELAYED {
+            link.counters.rare().delayed_10sec += 1;
+            self.statistics.deliveries_delayed_10sec += for_router;
+        } else {
+            link.counters.rare().delayed_1sec += 1;
+            self.statistics.deliveries_delayed_1sec += for_router;
+        }
+    }
+
+    /// A delivery that was seen stuck is so no longer.
+    pub(crate) fn unstick(&mut self, link: Option<u32>) {
+        self.statistics.deliveries_stuck -= 1;
+        if let Some(link) = link {
+            self.links[link].counters.rare().stuck -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate(settlements: &[(u32, u32)]) -> Rate {
+        let mut rate = Rate::default();
+        for &(second, count) in settlements {
+            (0..count).for_each(|_| rate.count(second));
+        }
+        rate
+    }
+
+    #[test]
+    fn the_rate_is_the_mean_of_the_last_five_seconds() {
+        assert_eq!(rate(&[(100, 10), (101, 20), (104, 20)]).per_second(104), 10);
+    }
+
+    #[test]
+    fn what_is_older_than_five_seconds_no_longer_counts() {
+        let rate = rate(&[(100, 10), (104, 20)]);
+        assert_eq!((rate.per_second(105), rate.per_second(109)), (4, 0));
+    }
+}
