@@ -9,7 +9,7 @@ fn error(bytes: &[u8]) -> Kind {
 /// `levels` lists, one in the other, around a null.
 fn nested_lists(levels: usize) -> Vec<u8> {
     (0..levels).fold(vec![0x40], |inner, _| {
-        let size = u32::try_from(inner.len() + 4).unwrap().to_be_bytes();
+        let size = u32::try_from(inner.len() + 4).expect("test lists are short").to_be_bytes();
         [&[0xd0], &size[..], &[0, 0, 0, 1], &inner].concat()
     })
 }
