@@ -3,6 +3,7 @@
 //! It deliberately does not know what the entities do: a [`Backend`] does.
 #![forbid(unsafe_code)]
 
+mod agent;
 pub mod attributes;
 mod backend;
 mod failure;
@@ -11,6 +12,7 @@ pub mod names;
 pub mod repr;
 pub mod schema;
 
+pub use agent::Agent;
 pub use attributes::Attributes;
 pub use backend::{Backend, RequestContext};
 pub use failure::{Failure, status};
