@@ -7,4 +7,5 @@
 pub mod client;
 pub mod old_tools;
 pub mod python;
+pub mod qdmanage;
 pub mod qdstat;

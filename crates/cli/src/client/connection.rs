@@ -222,6 +222,10 @@ fn dial(url: &Url, timeout: Duration) -> Result<TcpStream, ClientError> {
         }
     }
     let text = match failure {
+        Some(error) if error.kind() == ErrorKind::TimedOut => {
+            let waiting_for = "Opening connection".to_owned();
+            return Err(ClientError::Timeout { url: Box::new(url.clone()), waiting_for });
+        }
         Some(error) if error.kind() != ErrorKind::ConnectionRefused => error.to_string(),
         _ => "Connection refused to all addresses".to_owned(),
     };

@@ -91,6 +91,12 @@ pub enum ClientError {
     /// A value given by the user or the peer makes no sense.
     #[error("{0}")]
     Value(String),
+    /// The schema does not know what the user named.
+    #[error("{0}")]
+    Invalid(String),
+    /// Text that should be JSON is not.
+    #[error("{0}")]
+    Json(serde_json::Error),
     /// A file named by the user cannot be read.
     #[error("[Errno {}] {}: {}", .error.raw_os_error().unwrap_or(0), os_text(.error), python::repr(&.path.as_str().into()))]
     File {
@@ -122,6 +128,8 @@ impl ClientError {
             },
             Self::UnknownHost { .. } => "gaierror",
             Self::Value(_) => "ValueError",
+            Self::Invalid(_) => "ValidationError",
+            Self::Json(_) => "JSONDecodeError",
             Self::File { error, .. } => match error.kind() {
                 std::io::ErrorKind::NotFound => "FileNotFoundError",
                 std::io::ErrorKind::PermissionDenied => "PermissionError",
@@ -152,7 +160,7 @@ impl ClientError {
             Self::Status { description, .. } => format!("the management node refused: {description}"),
             Self::UnknownHost { host, text, .. } => format!("unknown host '{host}': {text}"),
             Self::File { path, error } => format!("cannot read '{path}': {}", os_text(error)),
-            Self::Value(_) | Self::Tls(_) => self.to_string(),
+            Self::Value(_) | Self::Invalid(_) | Self::Json(_) | Self::Tls(_) => self.to_string(),
         }
     }
 }

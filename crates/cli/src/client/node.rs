@@ -1,6 +1,6 @@
 //! Requests to a management node.
 
-use amqp::message::{Body, Message};
+use amqp::message::{Body, Message, Scan, Scanner};
 use amqp::performative::SenderSettleMode;
 use amqp::{DeliveryState, Map, Value};
 use management::Attributes;
@@ -70,8 +70,7 @@ impl Node {
                 client.settle(&self.receiver, incoming.delivery_id, DeliveryState::Accepted);
             }
             client.grant(&self.receiver, 1);
-            let reply = Message::decode(&incoming.bytes)
-                .map_err(|error| ClientError::Value(format!("the reply is not a valid message: {error}")))?;
+            let reply = decode(&incoming.bytes)?;
             // A late reply to a request that was given up is passed over.
             if reply.properties.correlation_id.as_ref() == Some(&id) {
                 return outcome(reply);
@@ -104,9 +103,13 @@ impl Node {
             let body = Map::from_iter([("attributeNames", Value::List(names))]);
             let page = rows(self.call(client, properties, Value::Map(body))?)?;
             let count = page.rows.len();
+            if count > 0 && found.rows.ends_with(&page.rows) {
+                return Ok(found);
+            }
             found.columns = page.columns;
             found.rows.extend(page.rows);
-            // An agent that ignores offset and count sends everything at once: more or fewer than asked for.
+            // An agent that ignores offset and count sends everything at once: more or fewer than asked for, or the same
+            // once more.
             if count != wanted || (limit != 0 && found.rows.len() >= limit) {
                 return Ok(found);
             }
@@ -136,6 +139,14 @@ impl Node {
         }
         self.call(client, properties, Value::Map(Map::new()))
     }
+}
+
+/// A reply. The old router's refusals may end in a body that is no section: then what stands before it counts.
+fn decode(bytes: &[u8]) -> Result<Message, ClientError> {
+    let mut scanner = Scanner::new(bytes, true);
+    while let Ok(Scan::Section(_)) = scanner.next() {}
+    Message::decode(&bytes[..scanner.position()])
+        .map_err(|error| ClientError::Value(format!("the reply is not a valid message: {error}")))
 }
 
 /// What every request to the management node itself says.
@@ -176,4 +187,48 @@ fn rows(body: Value) -> Result<QueryRows, ClientError> {
         _ => Err(odd()),
     };
     Ok(QueryRows { columns, rows: results.into_iter().map(row).collect::<Result<_, _>>()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(status: i32, description: &str) -> Message {
+        let mut message = Message::new(Body::Value("body".into()));
+        message.application_properties.insert("statusCode", status);
+        message.application_properties.insert("statusDescription", description);
+        message
+    }
+
+    #[test]
+    fn a_refusal_with_a_broken_body_is_still_a_refusal() {
+        let mut message = reply(403, "Forbidden");
+        message.body = Body::Empty;
+        let bytes = [message.to_bytes(), vec![0xd1, 0, 0, 0, 4, 0, 0, 0, 0]].concat();
+        let error = outcome(decode(&bytes).expect("the sections before the body are whole")).unwrap_err();
+        assert_eq!((error.class(), error.to_string().as_str()), ("ForbiddenStatus", "Forbidden"));
+    }
+
+    #[test]
+    fn any_status_of_the_two_hundreds_is_success() {
+        assert_eq!(outcome(reply(204, "No Content")).expect("success"), "body".into());
+        assert_eq!(outcome(reply(0, "odd")).unwrap_err().class(), "ManagementError");
+    }
+
+    #[test]
+    fn rows_are_entities_without_what_is_null() {
+        let table = Map::from_iter([
+            ("attributeNames", Value::List(vec!["name".into(), "port".into()])),
+            ("results", Value::List(vec![Value::List(vec!["a".into(), Value::Null])])),
+        ]);
+        let entities = rows(table.into()).expect("a table").entities();
+        assert_eq!(entities, [Attributes::new().with("name", "a".into())]);
+    }
+
+    #[test]
+    fn what_is_no_table_is_refused() {
+        let odd = Map::from_iter([("attributeNames", Value::from(1_u8))]);
+        assert!(rows(odd.into()).is_err());
+        assert!(rows(Value::Null).is_err());
+    }
 }

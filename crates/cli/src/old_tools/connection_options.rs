@@ -28,7 +28,7 @@ pub const CONNECTION_OPTIONS: &[Opt] = &[
 ];
 
 /// The group of the options that name the router to ask.
-pub const TARGET_GROUP: u8 = 1;
+pub(super) const TARGET_GROUP: u8 = 1;
 
 /// Which router to ask.
 pub const TARGET_OPTIONS: &[Opt] = &[

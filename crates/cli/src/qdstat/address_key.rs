@@ -2,7 +2,7 @@
 
 /// A key taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AddressKey {
+pub(super) struct AddressKey {
     /// The name of its class; the letter itself if it is none that is known.
     pub class: String,
     /// The text of the address.
@@ -13,7 +13,7 @@ pub struct AddressKey {
 
 impl AddressKey {
     /// Takes a key apart.
-    pub fn of(key: &str) -> Self {
+    pub(super) fn of(key: &str) -> Self {
         let mut chars = key.chars();
         let letter = chars.next();
         let mut phase = String::new();
@@ -36,7 +36,7 @@ impl AddressKey {
     }
 
     /// Whether messages for it go to route containers.
-    pub fn is_link_route(&self) -> bool {
+    pub(super) fn is_link_route(&self) -> bool {
         self.class.starts_with("link-")
     }
 }

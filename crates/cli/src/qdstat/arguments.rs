@@ -45,7 +45,7 @@ const PARSER: Parser = Parser {
 
 /// What is wanted.
 #[derive(Clone, Debug)]
-pub struct Arguments {
+pub(super) struct Arguments {
     /// In this order.
     pub reports: Vec<Report>,
     /// More than one report was asked for, all that there are.
@@ -67,7 +67,7 @@ impl Arguments {
     ///
     /// # Errors
     /// If there is nothing more to do than to print something.
-    pub fn parse(words: &[String]) -> Result<Self, Stop> {
+    pub(super) fn parse(words: &[String]) -> Result<Self, Stop> {
         let parsed = PARSER.parse_options(words)?;
         let limit = parsed.get("--limit").and_then(|text| crate::python::int(text).ok()).unwrap_or(0);
         let limit = usize::try_from(limit)

@@ -6,17 +6,17 @@ use management::Attributes;
 use crate::python;
 
 /// An attribute as plain text; empty if it is not there.
-pub fn plain(entity: &Attributes, name: &str) -> String {
+pub(super) fn plain(entity: &Attributes, name: &str) -> String {
     entity.get(name).map(python::str).unwrap_or_default()
 }
 
 /// As [`plain`], with a text of its own for what is not there.
-pub fn or(entity: &Attributes, name: &str, absent: &str) -> String {
+pub(super) fn or(entity: &Attributes, name: &str, absent: &str) -> String {
     entity.get(name).map_or_else(|| absent.to_owned(), python::str)
 }
 
 /// A whole number with commas between thousands; anything else as plain text.
-pub fn commas(entity: &Attributes, name: &str) -> String {
+pub(super) fn commas(entity: &Attributes, name: &str) -> String {
     match entity.get(name) {
         Some(value) => value.as_i64().map_or_else(|| python::str(value), grouped),
         None => String::new(),
@@ -36,7 +36,7 @@ fn grouped(number: i64) -> String {
 }
 
 /// A number of bytes, in the largest unit that leaves a number of at least 1.
-pub fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     if bytes < 1024 {
         return bytes.to_string();
     }
@@ -55,28 +55,28 @@ pub fn size(bytes: u64) -> String {
 }
 
 /// An attribute in bytes, as [`size`] shows it; empty if it is not there.
-pub fn size_of(entity: &Attributes, name: &str) -> String {
+pub(super) fn size_of(entity: &Attributes, name: &str) -> String {
     entity.get(name).and_then(Value::as_u64).map(size).unwrap_or_default()
 }
 
 /// Seconds as days, hours, minutes and seconds: `DDD:HH:MM:SS`.
-pub fn days(seconds: i64) -> String {
+pub(super) fn days(seconds: i64) -> String {
     let seconds = seconds.max(0);
     format!("{:03}:{}", seconds / 86400, hours(seconds % 86400))
 }
 
 /// Seconds as `HH:MM:SS`.
-pub fn hours(seconds: i64) -> String {
+pub(super) fn hours(seconds: i64) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 /// A truth value as `yes` or `no`; empty if it is not there.
-pub fn yes_no(entity: &Attributes, name: &str) -> String {
+pub(super) fn yes_no(entity: &Attributes, name: &str) -> String {
     entity.boolean(name).map(|truth| if truth { "yes" } else { "no" }).unwrap_or_default().to_owned()
 }
 
 /// The sum of attributes; those that are not there count as 0. Empty if none is there.
-pub fn sum(entity: &Attributes, names: &[&str]) -> String {
+pub(super) fn sum(entity: &Attributes, names: &[&str]) -> String {
     let found: Vec<i64> = names.iter().filter_map(|name| entity.integer(name)).collect();
     if found.is_empty() { String::new() } else { found.iter().fold(0_i64, |sum, n| sum.saturating_add(*n)).to_string() }
 }

@@ -1,0 +1,251 @@
+//! The operations, from the words of the command line to what the router answers.
+
+use amqp::{Map, Value};
+
+use super::arguments::Arguments;
+use super::attributes::{from_json, from_words, full_type};
+use crate::client::{Client, ClientError, Node};
+use crate::old_tools::Ended;
+
+/// What an operation gives back.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Answer {
+    /// Nothing to print.
+    Nothing,
+    /// To be printed as JSON.
+    Json(Value),
+    /// The answer to an operation that this program does not know.
+    Custom(Value),
+}
+
+/// A request: application-properties and body.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Request {
+    pub(super) properties: Map,
+    pub(super) body: Value,
+}
+
+/// What to ask of the router.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Operation {
+    /// All entities of a type, page by page.
+    Query { full_type: Option<String>, attributes: Vec<String> },
+    /// Requests one by one; `list`: the answers are printed as a list even if there is only one.
+    Each { requests: Vec<Request>, list: bool },
+    /// A request whose answer is not printed.
+    Silent(Request),
+    /// An operation of the management node itself.
+    Get { operation: String, entity_type: Option<String> },
+    /// Any other operation.
+    Custom(Request),
+}
+
+impl Operation {
+    /// Works out what to ask; `input` is the standard input, read if it is needed.
+    pub(super) fn prepare(
+        arguments: &Arguments,
+        input: impl FnOnce() -> std::io::Result<String>,
+    ) -> Result<Self, Ended> {
+        let full = arguments.parsed.get("--type").map(full_type);
+        let operation = arguments.operation.to_uppercase();
+        Ok(match operation.as_str() {
+            "QUERY" => Self::Query { full_type: full, attributes: arguments.words.clone() },
+            "CREATE" | "UPDATE" => {
+                let (maps, list) = if arguments.parsed.has("--stdin") {
+                    maps_of(&input()?)?
+                } else {
+                    (vec![from_words(&arguments.words, full.as_deref())?], false)
+                };
+                Self::Each { requests: maps.into_iter().map(|map| request(&operation, arguments, map)).collect(), list }
+            }
+            "READ" => {
+                arguments.no_words()?;
+                Self::Each { requests: vec![request(&operation, arguments, Map::new())], list: false }
+            }
+            "DELETE" => {
+                arguments.no_words()?;
+                Self::Silent(request(&operation, arguments, Map::new()))
+            }
+            "GET-TYPES" | "GET-ATTRIBUTES" | "GET-OPERATIONS" | "GET-ANNOTATIONS" => {
+                let word = arguments.one_word()?.map(str::to_owned);
+                Self::Get { operation, entity_type: full.or(word) }
+            }
+            "GET-MGMT-NODES" => {
+                arguments.no_words()?;
+                Self::Get { operation, entity_type: full }
+            }
+            _ => Self::Custom(custom(arguments, full)?),
+        })
+    }
+
+    /// Asks.
+    pub(super) fn perform(self, client: &mut Client, node: &mut Node) -> Result<Answer, ClientError> {
+        match self {
+            Self::Query { full_type, attributes } => {
+                let names: Vec<&str> = attributes.iter().map(String::as_str).collect();
+                let found = node.query(client, full_type.as_deref(), &names, 0)?;
+                let maps = found.entities().iter().map(|entity| Value::Map(entity.to_map())).collect();
+                Ok(Answer::Json(Value::List(maps)))
+            }
+            Self::Each { requests, list } => {
+                let mut answers = Vec::with_capacity(requests.len());
+                for request in requests {
+                    answers.push(node.call(client, request.properties, request.body)?);
+                }
+                match answers.pop() {
+                    Some(only) if !list => Ok(Answer::Json(only)),
+                    last => Ok(Answer::Json(Value::List(answers.into_iter().chain(last).collect()))),
+                }
+            }
+            Self::Silent(request) => node.call(client, request.properties, request.body).map(|_| Answer::Nothing),
+            Self::Get { operation, entity_type } => {
+                node.get(client, &operation, entity_type.as_deref()).map(Answer::Json)
+            }
+            Self::Custom(request) => node.call(client, request.properties, request.body).map(Answer::Custom),
+        }
+    }
+}
+
+/// A request about one entity. What it is comes from the options, else from its attributes; an identity is enough.
+fn request(operation: &str, arguments: &Arguments, body: Map) -> Request {
+    let mut properties = Map::from_iter([("operation", operation)]);
+    let given = |name: &str| {
+        let option = arguments.parsed.get(&format!("--{name}")).map(str::to_owned);
+        option.or_else(|| body.get(name).and_then(Value::as_text).map(str::to_owned))
+    };
+    if let Some(name) = given("type") {
+        properties.insert("type", full_type(&name));
+    }
+    let identity = if operation == "CREATE" { None } else { given("identity") };
+    match identity {
+        Some(identity) => {
+            if let Some(name) = arguments.parsed.get("--name") {
+                properties.insert("name", name);
+            }
+            properties.insert("identity", identity);
+        }
+        None => {
+            if let Some(name) = given("name") {
+                properties.insert("name", name);
+            }
+        }
+    }
+    Request { properties, body: Value::Map(body) }
+}
+
+fn custom(arguments: &Arguments, full: Option<String>) -> Result<Request, ClientError> {
+    let mut properties = Map::from_iter([("operation", arguments.operation.as_str())]);
+    for (key, value) in from_words(&arguments.words, full.as_deref())? {
+        if !value.is_null() {
+            properties.insert(key, value);
+        }
+    }
+    match arguments.json("--properties")? {
+        None => {}
+        Some(Value::Map(more)) => more.into_iter().for_each(|(key, value)| {
+            properties.insert(key, value);
+        }),
+        Some(_) => return Err(ClientError::Value("--properties takes a JSON map, such as {\"limit\": 5}".to_owned())),
+    }
+    if let Some(full) = full {
+        properties.insert("type", full);
+    }
+    for name in ["name", "identity"] {
+        if let Some(text) = arguments.parsed.get(&format!("--{name}")) {
+            properties.insert(name, text);
+        }
+    }
+    let body = arguments.json("--body")?.filter(|body| !body.is_null()).unwrap_or(Value::Map(Map::new()));
+    Ok(Request { properties, body })
+}
+
+/// The maps of attributes in a JSON text, and whether they came as a list.
+fn maps_of(text: &str) -> Result<(Vec<Map>, bool), ClientError> {
+    let json: serde_json::Value = serde_json::from_str(text).map_err(ClientError::Json)?;
+    let wrong = || ClientError::Value("stdin is not a JSON map or list".to_owned());
+    match &json {
+        serde_json::Value::Array(items) => {
+            let not_a_map = || ClientError::Value("stdin is a JSON list with something other than maps in it".to_owned());
+            Ok((items.iter().map(|item| from_json(item).ok_or_else(not_a_map)).collect::<Result<_, _>>()?, true))
+        }
+        json => Ok((vec![from_json(json).ok_or_else(wrong)?], false)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DUMMY: &str = "org.apache.qpid.dispatch.dummy";
+
+    fn prepare(line: &str, input: &str) -> Result<Operation, Ended> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        Operation::prepare(&Arguments::parse(&words)?, || Ok(input.to_owned()))
+    }
+
+    fn failure(result: Result<Operation, Ended>) -> String {
+        match result {
+            Err(Ended::Failed(error)) => format!("{}: {error}", error.class()),
+            other => panic!("not a failure: {other:?}"),
+        }
+    }
+
+    fn only(operation: Operation) -> Request {
+        match operation {
+            Operation::Each { mut requests, list: false } => requests.remove(0),
+            Operation::Silent(request) | Operation::Custom(request) => request,
+            other => panic!("not one request: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_creation_names_type_and_name() {
+        let request = only(prepare("create --type dummy --name d arg1=x num1=7", "").expect("valid"));
+        assert_eq!(request.properties, Map::from_iter([("operation", "CREATE"), ("type", DUMMY), ("name", "d")]));
+        assert_eq!(request.body, Map::from_iter([("arg1", Value::from("x")), ("num1", Value::Long(7))]).into());
+    }
+
+    #[test]
+    fn an_entity_read_from_standard_input_names_itself() {
+        let request = only(prepare("update --stdin", r#"{"identity": "i", "name": "n", "type": "dummy"}"#).expect("valid"));
+        assert_eq!(request.properties, Map::from_iter([("operation", "UPDATE"), ("type", DUMMY), ("identity", "i")]));
+        assert_eq!(request.body.as_map().and_then(|map| map.get("type")), Some(&Value::from(DUMMY)));
+    }
+
+    #[test]
+    fn a_list_on_standard_input_is_answered_by_a_list() {
+        let Operation::Each { requests, list } = prepare("create --type dummy --stdin", r#"[{"name": "a"}]"#).expect("valid")
+        else {
+            panic!("requests one by one")
+        };
+        assert_eq!((requests.len(), list), (1, true));
+    }
+
+    #[test]
+    fn standard_input_has_to_be_a_map_or_a_list() {
+        assert_eq!(failure(prepare("create --stdin", "17")), "ValueError: stdin is not a JSON map or list");
+        assert!(failure(prepare("create --stdin", "{bad")).starts_with("JSONDecodeError: "));
+    }
+
+    #[test]
+    fn an_unknown_operation_is_sent_as_it_was_typed() {
+        let line = r#"callMe --type dummy --name d num1=3 arg2 --properties {"a":1} --body [1]"#;
+        let request = only(prepare(line, "").expect("valid"));
+        let mut wanted = Map::from_iter([("operation", Value::from("callMe")), ("num1", Value::Long(3))]);
+        wanted.insert("a", Value::Long(1));
+        wanted.insert("type", DUMMY);
+        wanted.insert("name", "d");
+        assert_eq!(request, Request { properties: wanted, body: Value::List(vec![Value::Long(1)]) });
+    }
+
+    #[test]
+    fn a_type_given_as_an_option_is_completed_and_as_a_word_is_not() {
+        let get = |line| prepare(line, "").expect("valid");
+        let operation = || "GET-TYPES".to_owned();
+        assert_eq!(get("get-types x"), Operation::Get { operation: operation(), entity_type: Some("x".to_owned()) });
+        assert_eq!(
+            get("Get-Types x --type dummy"),
+            Operation::Get { operation: operation(), entity_type: Some(DUMMY.to_owned()) }
+        );
+    }
+}
