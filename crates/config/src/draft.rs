@@ -15,6 +15,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) entity_type: &'static EntityType,
     pub(crate) attributes: Attributes,
     pub(crate) settings: Settings,
+    /// Attributes that were left out because something is wrong with them.
+    pub(crate) faulty: Vec<String>,
 }
 
 impl Draft<'_> {
@@ -29,16 +31,19 @@ impl Draft<'_> {
     }
 }
 
-/// Turns sections into drafts. What is wrong with one is reported, and does not keep the others from being judged.
+/// Turns sections into drafts. What is wrong with one is reported, and does not keep its other attributes, nor other
+/// sections, from being judged.
 pub(crate) fn drafts<'a>(source: &'a Source, sections: Vec<SectionNode>, report: &mut Report) -> Vec<Draft<'a>> {
     let mut drafts: Vec<Draft<'a>> = Vec::with_capacity(sections.len());
     for node in sections {
         let Some(entity_type) = entity_type_of(source, &node, report) else { continue };
         let serial = drafts.iter().filter(|draft| draft.entity_type == entity_type).count();
-        let Some(mut attributes) = validated(source, &node, entity_type, report) else { continue };
+        let Some((mut attributes, faulty)) = validated(source, &node, entity_type, report) else { continue };
         names::assign(entity_type, &mut attributes, u64::try_from(serial).unwrap_or(u64::MAX));
         match Settings::from_attributes(entity_type, &attributes) {
-            Ok(settings) => drafts.push(Draft { source, node, entity_type, attributes, settings }),
+            Ok(settings) => drafts.push(Draft { source, node, entity_type, attributes, settings, faulty }),
+            // What is wrong with the entity as a whole may follow from an attribute that was left out.
+            Err(invalid) if invalid.attribute.is_none() && !faulty.is_empty() => {}
             Err(invalid) => report_invalid(source, &node, entity_type, invalid, report),
         }
     }
@@ -82,26 +87,29 @@ fn can_be_configured(entity_type: &'static EntityType) -> bool {
     creatable || matches!(entity_type.short, "router" | "policy" | "log")
 }
 
-/// Checks the section's attributes against the schema.
+/// Checks the section's attributes against the schema. Reports the faulty ones, and gives the others and the names of
+/// those; nothing if the others alone are no entity.
 fn validated(
     source: &Source,
     node: &SectionNode,
     entity_type: &'static EntityType,
     report: &mut Report,
-) -> Option<Attributes> {
-    let given = Attributes(node.attributes.iter().map(|node| (node.name.clone(), node.value.clone())).collect());
-    match schema::validate_create(entity_type, &given, From::File) {
-        Ok(validated) => {
-            warn_about(source, node, &validated, report);
-            Some(validated.attributes)
+) -> Option<(Attributes, Vec<String>)> {
+    let mut given = Attributes(node.attributes.iter().map(|node| (node.name.clone(), node.value.clone())).collect());
+    let mut faulty = Vec::new();
+    let mut result = schema::validate_create(entity_type, &given, From::File);
+    if let Err(wrong) = result {
+        faulty = wrong.iter().filter_map(|invalid| invalid.attribute.clone()).collect();
+        for invalid in wrong {
+            report_invalid(source, node, entity_type, invalid, report);
         }
-        Err(wrong) => {
-            for invalid in wrong {
-                report_invalid(source, node, entity_type, invalid, report);
-            }
-            None
-        }
+        let formerly = |name: &str| entity_type.attribute_formerly(name).map(|attribute| attribute.name);
+        given.0.retain(|(name, _)| !faulty.iter().any(|it| it == name || Some(it.as_str()) == formerly(name)));
+        result = schema::validate_create(entity_type, &given, From::File);
     }
+    let validated = result.ok()?;
+    warn_about(source, node, &validated, report);
+    Some((validated.attributes, faulty))
 }
 
 fn warn_about(source: &Source, node: &SectionNode, validated: &Validated, report: &mut Report) {

@@ -35,13 +35,15 @@ pub fn check_role(entity_type: &'static EntityType, attributes: &Attributes, mod
 
 /// Checks all entities of a configuration against each other.
 pub(crate) fn check(drafts: &[Draft<'_>], report: &mut Report) {
-    let mode = drafts.iter().find_map(|draft| match &draft.settings {
-        Settings::Router(router) => Some(router.mode),
-        _ => None,
-    });
+    let router = drafts.iter().find(|draft| draft.entity_type.short == "router");
+    let mode = match router.map(|draft| (&draft.settings, &draft.faulty)) {
+        None => Some(Mode::Standalone),
+        Some((Settings::Router(router), faulty)) if !faulty.iter().any(|name| name == "mode") => Some(router.mode),
+        Some(_) => None,
+    };
     for (index, draft) in drafts.iter().enumerate() {
         let earlier = &drafts[..index];
-        let role = check_role(draft.entity_type, &draft.attributes, mode.unwrap_or(Mode::Standalone));
+        let role = mode.map_or(Ok(()), |mode| check_role(draft.entity_type, &draft.attributes, mode));
         let verdicts = [
             singleton(draft, earlier),
             role,

@@ -59,7 +59,7 @@ impl Reader<'_> {
         self.cursor.skip_space();
         if self.cursor.eat('{') {
             if has_colon {
-                self.error(colon, "A colon stands before the section's brace", "{", &format!("write {name} {{"));
+                self.error(colon, "A colon stands before the section's brace", "a brace", &format!("write {name} {{"));
             }
             return true;
         }
@@ -69,7 +69,7 @@ impl Reader<'_> {
             self.error(colon, format!("Attribute '{name}' is not inside a section"), SECTION_EXPECTED, hint);
             self.cursor.jump(colon.end);
         } else {
-            self.error(colon, format!("A brace is missing after '{name}'"), "{", &format!("write {name} {{"));
+            self.error(colon, format!("A brace is missing after '{name}'"), "a brace", &format!("write {name} {{"));
             if in_section && schema::entity_type_of_section(&camel_case(name)).is_some() {
                 return true;
             }
@@ -98,7 +98,7 @@ impl Reader<'_> {
                 self.not_an_attribute();
                 continue;
             }
-            if self.begins_section(&key) {
+            if self.begins_section(&section.name, &key) {
                 let hint = format!("add }} before {key} {{");
                 self.error(key_span, format!("Section '{name}' is not closed here"), ATTRIBUTE_EXPECTED, &hint);
                 self.cursor.jump(before);
@@ -127,11 +127,12 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a word within a section rather begins the next one: it is the name of one, and a brace follows, no colon.
-    fn begins_section(&self, key: &str) -> bool {
+    /// Whether a word within a section rather begins the next one: a brace follows, no colon, and it is no attribute that
+    /// takes a block.
+    fn begins_section(&self, section: &str, key: &str) -> bool {
         let mut ahead = self.cursor.clone();
         ahead.skip_space();
-        ahead.peek() == Some('{') && schema::entity_type_of_section(&camel_case(key)).is_some()
+        ahead.peek() == Some('{') && matches!(shape_of(section, &camel_case(key)), Shape::Line | Shape::Word)
     }
 
     /// Reads the rest of an attribute.
@@ -141,7 +142,7 @@ impl Reader<'_> {
         if !self.cursor.eat(':') && self.cursor.peek() != Some('{') {
             let value = self.cursor.line().trim();
             let hint = if value.is_empty() { format!("write {key}: value") } else { format!("write {key}: {value}") };
-            self.error(here, format!("A colon is missing after '{key}'"), ":", &hint);
+            self.error(here, format!("A colon is missing after '{key}'"), "a colon", &hint);
             self.cursor.skip_line();
             return None;
         }

@@ -120,7 +120,7 @@ fn member(cursor: &mut Cursor<'_>, quoted: bool, depth: usize) -> Result<Value, 
         Some('{') => return block(cursor, depth + 1),
         _ if !colon => {
             let error = SyntaxError::new(cursor.here(), "A colon is missing after the key", "write key: value");
-            return Err(SyntaxError { expected: Some(":"), ..error });
+            return Err(SyntaxError { expected: Some("a colon"), ..error });
         }
         Some('[') => return json::value(cursor, depth + 1),
         Some('"') if quoted => return json::value(cursor, depth + 1),

@@ -2,6 +2,7 @@
 
 use super::entity_type::{Attribute, AttributeType};
 use super::invalid::{Class, Invalid};
+use super::suggest;
 use crate::attributes::number;
 use crate::repr::{plain, repr, repr_words};
 use amqp::{Map, Value};
@@ -96,7 +97,8 @@ fn choice(words: &'static [&'static str], value: &Value) -> Result<Value, Wrong>
     };
     word.map(|word| Value::String((*word).to_owned())).ok_or_else(|| {
         let text = format!("Invalid value for enum{}: {}", repr_words(words.iter().copied()), repr(value));
-        Wrong::new(text, one_of(words))
+        let meant = value.as_text().and_then(|text| suggest::word(text, words));
+        Wrong::new(text, meant.map_or_else(|| one_of(words), |word| format!("write {word}")))
     })
 }
 

@@ -23,6 +23,11 @@ pub fn section(name: &str) -> Option<&'static str> {
     nearest(name, super::entity_types().iter().filter(|ty| !ty.is_abstract).map(|ty| ty.section))
 }
 
+/// The nearest of the words of a choice.
+pub(super) fn word(name: &str, words: &'static [&'static str]) -> Option<&'static str> {
+    nearest(name, words.iter().copied())
+}
+
 /// The nearest of some words, if it is near enough to be meant.
 fn nearest(name: &str, words: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     // Nobody means a word by a text that is much longer; this also bounds the work.
@@ -34,20 +39,25 @@ fn nearest(name: &str, words: impl Iterator<Item = &'static str>) -> Option<&'st
     measured.filter(|(distance, _)| *distance <= allowed).min_by_key(|(distance, _)| *distance).map(|(_, word)| word)
 }
 
-/// How many characters have to be inserted, removed or replaced to make one word of the other.
+/// How many characters have to be inserted, removed, replaced or swapped with their neighbour to make one word of the
+/// other.
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replaced.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            row.push(best);
         }
+        before = std::mem::replace(&mut last, row);
     }
-    row[b.len()]
+    last[b.len()]
 }
 
 #[cfg(test)]
@@ -58,6 +68,11 @@ mod tests {
     #[test]
     fn a_misspelt_attribute_is_recognised() {
         assert_eq!(attribute(&LISTENER, "autenticatePeer"), Some("authenticatePeer"));
+    }
+
+    #[test]
+    fn letters_that_changed_places_are_recognised() {
+        assert_eq!(attribute(&LISTENER, "prot"), Some("port"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(crate) struct Lists {
 
 impl Lists {
     pub(crate) fn with(mut self, type_name: &str, attributes: &[(&str, Value)]) -> Self {
-        let ty = management::schema::entity_type(type_name).unwrap();
+        let ty = management::schema::entity_type(type_name).expect("a type of the schema");
         let entity =
             attributes.iter().fold(Attributes::new(), |entity, (name, value)| entity.with(*name, value.clone()));
         self.entities.push((ty, entity.with("type", Value::from(ty.full))));
