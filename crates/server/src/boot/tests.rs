@@ -88,7 +88,7 @@ impl Router {
 }
 
 fn type_of(name: &str) -> &'static EntityType {
-    schema::entity_type(name).unwrap()
+    management::schema::entity_type(name).unwrap()
 }
 
 fn attributes(pairs: &[(&str, &str)]) -> Attributes {

@@ -1,10 +1,10 @@
 //! `router.address`: the addresses that the core knows.
 
-use crate::entities::attributes::{Row, counts_or_null, texts};
+use crate::entities::attributes::{Row, counts, texts};
 use crate::shard::Shards;
 use amqp::Value;
 use management::{Attributes, EntityType};
-use router_core::AddressSnapshot;
+use router_core::{AddressSnapshot, MASK_BITS};
 
 /// All addresses.
 pub(super) fn rows(shards: &Shards, entity_type: &EntityType) -> Vec<Attributes> {
@@ -12,6 +12,8 @@ pub(super) fn rows(shards: &Shards, entity_type: &EntityType) -> Vec<Attributes>
 }
 
 fn row(address: &AddressSnapshot<'_>, entity_type: &EntityType) -> Attributes {
+    // A router without neighbours has nothing outstanding with any.
+    let outstanding = address.has_transit_outstanding.then(|| std::iter::repeat_n(0, MASK_BITS));
     let priority = address.priority.map_or(-1, i32::from);
     Row::identified(entity_type, Value::String(address.key.to_owned()), address.key)
         .text("key", address.key)
@@ -28,7 +30,7 @@ fn row(address: &AddressSnapshot<'_>, entity_type: &EntityType) -> Attributes {
         .count("deliveriesFromContainer", address.deliveries_from_container)
         .count("deliveriesEgressRouteContainer", address.deliveries_egress_route_container)
         .count("deliveriesIngressRouteContainer", address.deliveries_ingress_route_container)
-        .with("transitOutstanding", counts_or_null(address.transit_outstanding))
+        .with("transitOutstanding", outstanding.map_or(Value::Null, counts))
         .count("trackedDeliveries", address.tracked_deliveries)
         .with("priority", Value::Int(priority))
         .count("deliveriesRedirectedToFallback", address.deliveries_redirected_to_fallback)

@@ -4,9 +4,10 @@
 //! are those of objects that exist now; none are kept for later use.
 
 use crate::entities::attributes::Row;
-use crate::shard::Shards;
+use crate::shard::{ShardHost, Shards};
 use amqp::Value;
 use management::{Attributes, EntityType};
+use router_core::Core;
 
 /// A kind of object: its name in the old router, its size in bytes, and how many there are.
 type Pool = (&'static str, u64, u64);
@@ -17,19 +18,17 @@ pub(super) fn rows(shards: &Shards, entity_type: &EntityType) -> Vec<Attributes>
 }
 
 fn pools(shards: &Shards) -> impl Iterator<Item = Pool> {
-    let counts = shards.counts();
-    let (statistics, deliveries) = shards.with_core(|core, _, now| {
-        let deliveries: u64 = core.links(now).iter().map(|link| link.undelivered_count + link.unsettled_count).sum();
-        (core.statistics(), deliveries)
-    });
-    let sizes = router_core::object_sizes();
+    let held = shards.counts();
+    let counts = shards.with_core(|core, _, _| core.object_counts());
+    let sizes = Core::<ShardHost>::object_sizes();
+    let deliveries = counts.incoming_deliveries.max(counts.outgoing_deliveries);
     [
-        ("qd_message_t", counts.message_size, counts.messages),
-        ("qd_buffer_t", 1, counts.message_bytes),
-        ("qdr_delivery_t", sizes.delivery, deliveries),
-        ("qdr_address_t", sizes.address, statistics.addr_count),
-        ("qdr_link_t", sizes.link, statistics.link_count),
-        ("qdr_connection_t", sizes.connection, statistics.connection_count),
+        ("qd_message_t", held.message_size, held.messages),
+        ("qd_buffer_t", 1, held.message_bytes),
+        ("qdr_delivery_t", sizes.delivery as u64, deliveries as u64),
+        ("qdr_address_t", sizes.address as u64, counts.addresses as u64),
+        ("qdr_link_t", sizes.link as u64, counts.links as u64),
+        ("qdr_connection_t", sizes.connection as u64, counts.connections as u64),
     ]
     .into_iter()
 }

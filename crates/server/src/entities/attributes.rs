@@ -48,9 +48,9 @@ pub(super) fn count_or_null(count: Option<u64>) -> Value {
     count.map_or(Value::Null, Value::Ulong)
 }
 
-/// A list of numbers that may be missing.
-pub(super) fn counts_or_null(counts: Option<&[u64]>) -> Value {
-    counts.map_or(Value::Null, |counts| Value::List(counts.iter().copied().map(Value::Ulong).collect()))
+/// A list of numbers.
+pub(super) fn counts(counts: impl Iterator<Item = u64>) -> Value {
+    Value::List(counts.map(Value::Ulong).collect())
 }
 
 /// A list of texts.

@@ -1,6 +1,6 @@
 //! `router.link`: the links of all connections.
 
-use crate::entities::attributes::{Row, counts_or_null, text_or_null};
+use crate::entities::attributes::{Row, counts, text_or_null};
 use crate::shard::Shards;
 use amqp::Value;
 use management::{Attributes, EntityType, Failure};
@@ -51,7 +51,7 @@ fn row(link: &LinkSnapshot<'_>, entity_type: &EntityType) -> Attributes {
         .count("deliveriesDelayed1Sec", link.deliveries_delayed_1sec)
         .count("deliveriesDelayed10Sec", link.deliveries_delayed_10sec)
         .count("deliveriesStuck", link.deliveries_stuck)
-        .with("ingressHistogram", counts_or_null(link.ingress_histogram))
+        .with("ingressHistogram", link.ingress_histogram.map_or(Value::Null, |histogram| counts(histogram.counts())))
         .count("priority", link.priority)
         .count("settleRate", link.settle_rate)
         .count("creditAvailable", link.credit_available)
