@@ -101,8 +101,10 @@ impl ShardHost {
             conn.endpoint.hold_session(streaming.session, true);
             mark_dirty(&mut self.dirty, conn);
         }
-        if behind > PAUSE_ABOVE && streaming.held {
+        if behind > PAUSE_ABOVE && streaming.held && !conn.flags.paused {
             conn.flags.paused = true;
+            // It may be speaking; it is not heard because we do not listen.
+            conn.endpoint.hold_idle_time_out(self.now, true);
         }
     }
 
@@ -124,12 +126,14 @@ impl ShardHost {
 
     /// Lets the sender go on, unless another message of its session holds it back.
     fn let_go(&mut self, link: LinkRef, session: SessionId) {
+        let now = self.now;
         let Some(conn) = self.touch(link.conn) else { return };
         if !conn.holds(session) {
             conn.endpoint.hold_session(session, false);
         }
         if conn.flags.paused {
             conn.flags.paused = false;
+            conn.endpoint.hold_idle_time_out(now, false);
             self.queue_read(link.conn.slot);
         }
     }

@@ -170,6 +170,12 @@ impl Shards {
         }
     }
 
+    /// Has the next connection go to a new shard, as if those that run were busy.
+    #[cfg(test)]
+    pub(super) fn spread(&self) {
+        self.0.running().for_each(|post| post.set_load(1000));
+    }
+
     fn order(&self, shard: u16, order: Order) {
         self.send(shard, Mail::Order(order));
     }

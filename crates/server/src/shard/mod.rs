@@ -32,6 +32,8 @@ mod reading;
 mod receiving;
 mod settings;
 mod shared;
+#[cfg(test)]
+mod tests;
 mod thread;
 mod timers;
 mod tracing;

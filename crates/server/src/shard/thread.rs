@@ -21,9 +21,9 @@ pub(super) fn start(shared: &Arc<Shared>, shard: u16) -> io::Result<()> {
         // Two have found at once that it is needed; the other has started it.
         return Ok(());
     }
-    let thread = builder.spawn(move || Shard::new(owner, shard, poll).run())?;
+    // The thread must find its mailbox, or it falls asleep without saying so.
     shared.set_post(shard.into(), post);
-    threads.push(thread);
+    threads.push(builder.spawn(move || Shard::new(owner, shard, poll).run())?);
     Ok(())
 }
 

@@ -1,0 +1,318 @@
+//! A blocking AMQP client for tests.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use amqp::message::{Body, Message};
+use amqp::performative::{Attach, Open, ReceiverSettleMode, SenderSettleMode};
+use amqp::terminus::{Source, Target, TargetTerminus};
+use amqp::{DeliveryState, ErrorCondition};
+use amqp_endpoint::{Connection, ConnectionConfig, Event, Input, LinkId, NewDelivery, NewLink, SessionId, Side};
+
+use super::router::PATIENCE;
+
+/// One end of a connection, with what happened to it and was not asked for yet.
+pub(super) struct Client {
+    stream: TcpStream,
+    pub(super) endpoint: Connection,
+    input: Vec<u8>,
+    start: Instant,
+    pub(super) happened: VecDeque<Happened>,
+    parts: Vec<Received>,
+    session: Option<SessionId>,
+    next_tag: u64,
+    /// Payload that came in, complete or not.
+    pub(super) bytes_received: u64,
+}
+
+/// What a client was told.
+#[derive(Clone, Debug)]
+#[expect(dead_code, reason = "some parts are only for the text of a failed expectation")]
+pub(super) enum Happened {
+    Opened(Arc<Open>),
+    Attached(LinkId, Box<Attach>),
+    Credit { link: LinkId, credit: u32, drain: bool },
+    Drained { link: LinkId, returned: u32 },
+    Message(Received),
+    Outcome { key: u64, state: Option<DeliveryState>, settled: bool },
+    Detached { link: LinkId, closed: bool, error: Option<ErrorCondition> },
+    Closed(Option<ErrorCondition>),
+    Failed(ErrorCondition),
+}
+
+/// A delivery that came in.
+#[derive(Clone, Debug)]
+pub(super) struct Received {
+    pub(super) link: LinkId,
+    pub(super) delivery_id: u32,
+    pub(super) settled: bool,
+    pub(super) aborted: bool,
+    pub(super) tag: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Client {
+    pub(super) fn connect(address: SocketAddr) -> Self {
+        Self::connect_with(address, ConnectionConfig { container_id: "test".to_owned(), ..ConnectionConfig::default() })
+    }
+
+    pub(super) fn connect_with(address: SocketAddr, config: ConnectionConfig) -> Self {
+        let stream = TcpStream::connect(address).expect("the router listens");
+        stream.set_nodelay(true).expect("the option can be set");
+        let mut client = Self {
+            stream,
+            endpoint: Connection::new(config, Side::Initiator { sasl: None }, Duration::ZERO),
+            input: Vec::new(),
+            start: Instant::now(),
+            happened: VecDeque::new(),
+            parts: Vec::new(),
+            session: None,
+            next_tag: 0,
+            bytes_received: 0,
+        };
+        client.expect("an open", |happened| matches!(happened, Happened::Opened(_)));
+        client
+    }
+
+    /// Writes what there is to say, and reads once, waiting for at most `wait`.
+    pub(super) fn turn(&mut self, wait: Duration) {
+        self.write();
+        self.stream.set_read_timeout(Some(wait.max(Duration::from_millis(1)))).expect("the option can be set");
+        let mut buffer = [0; 64 * 1024];
+        match self.stream.read(&mut buffer) {
+            Ok(0) => self.endpoint.transport_closed(),
+            Ok(count) => self.input.extend_from_slice(&buffer[..count]),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
+            Err(_) => self.endpoint.transport_closed(),
+        }
+        self.poll();
+        self.write();
+    }
+
+    /// Writes what there is to say. The socket blocks: what the router does not read is waited for.
+    pub(super) fn write(&mut self) {
+        let now = self.start.elapsed();
+        self.endpoint.handle_timeout(now);
+        self.endpoint.flush(now);
+        while !self.endpoint.output().is_empty() {
+            match self.stream.write(self.endpoint.output()) {
+                Ok(count) => self.endpoint.consume_output(count),
+                Err(_) => {
+                    self.endpoint.transport_closed();
+                    return;
+                }
+            }
+        }
+    }
+
+    fn poll(&mut self) {
+        let bytes = std::mem::take(&mut self.input);
+        let mut input = Input::new(&bytes);
+        let now = self.start.elapsed();
+        while let Some(event) = self.endpoint.poll(now, &mut input) {
+            let happened = match event {
+                Event::Opened(open) => Happened::Opened(open),
+                Event::AttachAnswered(link, attach) => Happened::Attached(link, attach),
+                Event::Credit { link, credit, drain, .. } => Happened::Credit { link, credit, drain },
+                Event::Drained { link, returned, .. } => Happened::Drained { link, returned },
+                Event::Outcome { key, state, settled } => Happened::Outcome { key, state, settled },
+                Event::Detached { link, closed, error, answer, .. } => {
+                    if !answer {
+                        self.endpoint.detach(link, closed, None);
+                    }
+                    Happened::Detached { link, closed, error }
+                }
+                Event::Closed(error) => Happened::Closed(error),
+                Event::Failed(error) => Happened::Failed(error),
+                Event::Transfer(transfer) => {
+                    self.bytes_received += transfer.payload.len() as u64;
+                    let index = self.parts.iter().position(|part| part.link == transfer.link);
+                    let index = index.unwrap_or_else(|| {
+                        self.parts.push(Received {
+                            link: transfer.link,
+                            delivery_id: transfer.delivery_id,
+                            settled: false,
+                            aborted: false,
+                            tag: transfer.tag.to_vec(),
+                            bytes: Vec::new(),
+                        });
+                        self.parts.len() - 1
+                    });
+                    let part = &mut self.parts[index];
+                    part.bytes.extend_from_slice(transfer.payload);
+                    part.settled = transfer.settled;
+                    part.aborted = transfer.aborted;
+                    if transfer.more {
+                        continue;
+                    }
+                    Happened::Message(self.parts.remove(index))
+                }
+                _ => continue,
+            };
+            self.happened.push_back(happened);
+        }
+        let consumed = input.consumed();
+        self.input = bytes[consumed..].to_vec();
+    }
+
+    /// Waits for something to happen, and takes it; what happened before it stays.
+    pub(super) fn expect(&mut self, what: &str, mut is_it: impl FnMut(&Happened) -> bool) -> Happened {
+        let begun = Instant::now();
+        loop {
+            if let Some(index) = self.happened.iter().position(&mut is_it) {
+                return self.happened.remove(index).expect("it was just found");
+            }
+            assert!(begun.elapsed() < PATIENCE, "waited for {what}; happened: {:?}", self.happened);
+            self.turn(Duration::from_millis(20));
+        }
+    }
+
+    /// Makes a round trip: what the router had to say before is here then.
+    pub(super) fn settle_down(&mut self) {
+        self.sender(None);
+    }
+
+    fn session(&mut self) -> SessionId {
+        *self.session.get_or_insert_with(|| self.endpoint.begin_session().expect("the connection is open"))
+    }
+
+    /// Attaches a sender (`None`: an anonymous one) and waits for the answer.
+    pub(super) fn sender(&mut self, address: Option<&str>) -> LinkId {
+        self.link(true, address)
+    }
+
+    /// Attaches a receiver, waits for the answer, and gives credit.
+    pub(super) fn receiver(&mut self, address: &str, credit: u32) -> LinkId {
+        let link = self.link(false, Some(address));
+        self.endpoint.add_credit(link, credit);
+        self.turn(Duration::from_millis(1));
+        link
+    }
+
+    /// Attaches a receiver that names no address; the answer to it is awaited, its end is not.
+    pub(super) fn receiver_of_nothing(&mut self) -> LinkId {
+        self.link(false, None)
+    }
+
+    /// The socket, for bytes that no endpoint would send.
+    pub(super) fn socket(&self) -> TcpStream {
+        self.stream.try_clone().expect("a descriptor is free")
+    }
+
+    /// Forgets the bytes of messages that are not complete.
+    pub(super) fn forget_parts(&mut self) {
+        self.parts.iter_mut().for_each(|part| part.bytes = Vec::new());
+    }
+
+    /// Accepts the message that came last.
+    pub(super) fn accept_last(&mut self) {
+        let received = self.receive();
+        self.settle(&received, DeliveryState::Accepted);
+    }
+
+    fn link(&mut self, sender: bool, address: Option<&str>) -> LinkId {
+        let session = self.session();
+        let name = format!("link {}", self.next_tag);
+        self.next_tag += 1;
+        let link = self.attach_in(session, &name, sender, address);
+        self.expect("the answer", |happened| matches!(happened, Happened::Attached(known, _) if *known == link));
+        link
+    }
+
+    fn attach_in(&mut self, session: SessionId, name: &str, sender: bool, address: Option<&str>) -> LinkId {
+        let address = address.filter(|address| !address.is_empty()).map(str::to_owned);
+        let source = Source { address: address.clone().filter(|_| !sender), ..Source::default() };
+        let target = Target { address: address.filter(|_| sender), ..Target::default() };
+        let link = NewLink {
+            name: name.to_owned(),
+            sender,
+            snd_settle_mode: SenderSettleMode::Mixed,
+            rcv_settle_mode: ReceiverSettleMode::First,
+            source: Some(source),
+            target: Some(TargetTerminus::Target(target)),
+            max_message_size: None,
+            properties: None,
+        };
+        self.endpoint.attach(session, link).expect("a handle is free")
+    }
+
+    /// Waits for credit on a sender.
+    pub(super) fn wait_for_credit(&mut self, link: LinkId) {
+        let begun = Instant::now();
+        while self.endpoint.link(link).is_none_or(|info| info.credit == 0) {
+            assert!(begun.elapsed() < PATIENCE, "no credit came; happened: {:?}", self.happened);
+            self.turn(Duration::from_millis(20));
+        }
+    }
+
+    /// Begins a delivery; its key, by which its outcome is known.
+    pub(super) fn begin(&mut self, link: LinkId, settled: bool) -> u64 {
+        self.wait_for_credit(link);
+        self.next_tag += 1;
+        let key = self.next_tag;
+        let tag = key.to_be_bytes();
+        let delivery = NewDelivery { key, tag: &tag, message_format: 0, settled, state: None };
+        assert!(self.endpoint.begin_delivery(link, &delivery), "there is credit");
+        key
+    }
+
+    /// Sends part of the delivery begun.
+    pub(super) fn send_part(&mut self, link: LinkId, bytes: &[u8], more: bool) {
+        let mut rest = bytes;
+        let begun = Instant::now();
+        loop {
+            rest = &rest[self.endpoint.send_payload(link, rest, more)..];
+            self.write();
+            if rest.is_empty() && (more || !self.endpoint.is_sending(link)) {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "the session window stays closed");
+            self.turn(Duration::from_millis(5));
+        }
+    }
+
+    /// Sends a whole message.
+    pub(super) fn send(&mut self, link: LinkId, settled: bool, bytes: &[u8]) -> u64 {
+        let key = self.begin(link, settled);
+        self.send_part(link, bytes, false);
+        key
+    }
+
+    /// Waits for the settled outcome of a delivery.
+    pub(super) fn outcome(&mut self, key: u64) -> Option<DeliveryState> {
+        let is_it = |happened: &Happened| matches!(happened, Happened::Outcome { key: of, settled: true, .. } if *of == key);
+        match self.expect("an outcome", is_it) {
+            Happened::Outcome { state, .. } => state,
+            other => unreachable!("expected an outcome, not {other:?}"),
+        }
+    }
+
+    /// Waits for the next message.
+    pub(super) fn receive(&mut self) -> Received {
+        match self.expect("a message", |happened| matches!(happened, Happened::Message(_))) {
+            Happened::Message(received) => received,
+            other => unreachable!("expected a message, not {other:?}"),
+        }
+    }
+
+    /// Settles a message received.
+    pub(super) fn settle(&mut self, received: &Received, state: DeliveryState) {
+        self.endpoint.update_incoming(received.link, received.delivery_id, Some(state), true);
+        self.turn(Duration::from_millis(1));
+    }
+
+}
+
+/// A message with a body of so many bytes.
+pub(super) fn message(size: usize) -> Vec<u8> {
+    encoded(&Message { body: Body::Data(vec![vec![b'x'; size]]), ..Message::default() })
+}
+
+pub(super) fn encoded(message: &Message) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    message.encode(&mut bytes);
+    bytes
+}

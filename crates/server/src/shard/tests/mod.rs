@@ -1,0 +1,9 @@
+//! Shards on the loopback, with clients that speak AMQP over real sockets.
+
+mod client;
+mod faults;
+mod limits;
+mod opens;
+mod router;
+mod settlement;
+mod streaming;
