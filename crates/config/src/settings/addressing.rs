@@ -25,13 +25,19 @@ impl AddressMatch {
         }
     }
 
-    /// The same as a pattern without leading and trailing separators: prefix `a.b` is `a/b/#`.
+    /// The same as a pattern in its simplest form, tokens separated by `/`: prefix `a.b` is `a/b/#`. Where wild cards
+    /// follow each other, those for one token come first, and of the others one is enough.
     pub fn pattern(&self) -> String {
-        let mut tokens: Vec<&str> = tokens(self.as_str()).collect();
-        if let AddressMatch::Prefix(_) = self {
-            tokens.push("#");
+        let mut pattern: Vec<&str> = Vec::new();
+        let any = matches!(self, AddressMatch::Prefix(_)).then_some("#");
+        for token in tokens(self.as_str()).chain(any) {
+            match (pattern.last(), token) {
+                (Some(&"#"), "#") => {}
+                (Some(&"#"), "*") => pattern.insert(pattern.len() - 1, "*"),
+                _ => pattern.push(token),
+            }
         }
-        tokens.join("/")
+        pattern.join("/")
     }
 
     /// Reads `prefix` or `pattern`, of which exactly one must be given.

@@ -224,7 +224,8 @@ impl Reader<'_> {
     /// Reads a name, which may be empty.
     fn name(&mut self) -> (String, Span) {
         let start = self.cursor.offset();
-        let name = self.cursor.eat_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        let begins = self.cursor.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
+        let name = self.cursor.eat_while(|c| begins && (c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')));
         (name.to_owned(), self.cursor.since(start))
     }
 

@@ -1,5 +1,7 @@
 //! The form of a schema: entity types and their attributes, as constant tables.
 
+use std::fmt;
+
 /// What precedes the short name of an entity type in its fully qualified one.
 pub const PREFIX: &str = "org.apache.qpid.dispatch.";
 
@@ -67,7 +69,6 @@ pub struct Attribute {
 }
 
 /// An entity type of the schema.
-#[derive(Debug)]
 pub struct EntityType {
     /// The name without [`PREFIX`]: `listener`, `router.config.address`.
     pub short: &'static str,
@@ -91,6 +92,12 @@ pub struct EntityType {
     pub attributes: &'static [Attribute],
     /// For the types that the core agent answers for: the columns it reports, in its order. Empty for all others.
     pub core_columns: &'static [&'static str],
+}
+
+impl fmt::Debug for EntityType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.full)
+    }
 }
 
 impl PartialEq for EntityType {

@@ -1,0 +1,10 @@
+//! Configuration files, as users write them, and what comes of them.
+
+mod entities;
+mod json_form;
+mod language;
+mod mistakes;
+mod reading;
+mod robustness;
+mod rules;
+mod unsupported;

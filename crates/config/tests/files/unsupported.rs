@@ -1,0 +1,55 @@
+//! What is valid but cannot be run yet is said, not ignored.
+
+use super::reading::read;
+
+fn unsupported(text: &str) -> Vec<String> {
+    let config = read(text).expect("the file should be valid");
+    config
+        .unsupported()
+        .into_iter()
+        .map(|it| format!("{}: {}", it.place.map_or(0, |place| place.line), it.sentence))
+        .collect()
+}
+
+#[test]
+fn a_standalone_router_for_clients_can_be_run() {
+    let text = "router {\n mode: standalone\n}\nlistener {\n saslMechanisms: ANONYMOUS\n authenticatePeer: no\n multiTenant: yes\n}\n\
+                connector {\n role: route-container\n}\naddress {\n prefix: a\n waypoint: yes\n}\nlog {\n module: DEFAULT\n}\nvhost {\n hostname: h\n}";
+    assert_eq!(unsupported(text), Vec::<String>::new());
+}
+
+#[test]
+fn a_network_of_routers_cannot_be_run_yet() {
+    let text = "router {\n mode: interior\n}\nlistener {\n role: inter-router\n}";
+    let expected = [
+        "1: This version does not support networks of routers yet: router mode 'interior' cannot be used.",
+        "4: This version does not support networks of routers yet: listener role 'inter-router' cannot be used.",
+    ];
+    assert_eq!(unsupported(text), expected);
+}
+
+#[test]
+fn routes_exchanges_and_profiles_cannot_be_run_yet() {
+    let sections = [
+        "linkRoute {\n prefix: a\n direction: in\n}",
+        "autoLink {\n address: a\n direction: in\n}",
+        "exchange {\n name: e\n address: a\n}",
+        "sslProfile {\n name: s\n}",
+        "authServicePlugin {\n name: a\n host: h\n}",
+        "listener {\n http: yes\n}",
+        "listener {\n requireSsl: yes\n}",
+        "listener {\n saslMechanisms: PLAIN\n}",
+        "listener {\n authenticatePeer: yes\n}",
+        "connector {\n saslMechanisms: EXTERNAL\n}",
+        "policy {\n enableVhostPolicy: yes\n}",
+        "policy {\n maxConnections: 5\n}",
+    ];
+    for section in sections {
+        assert_eq!(unsupported(section).len(), 1, "{section}");
+    }
+}
+
+#[test]
+fn anonymous_peers_that_must_use_sasl_can_be_served() {
+    assert!(unsupported("listener {\n authenticatePeer: yes\n saslMechanisms: PLAIN ANONYMOUS\n}").is_empty());
+}
