@@ -137,7 +137,7 @@ impl Connection {
             self.flow_due(index);
         }
         // Whoever has detached before the answer came no longer cares for it.
-        (!detached).then(|| Event::AttachAnswered(LinkId(index), attach))
+        (!detached).then_some(Event::AttachAnswered(LinkId(index), attach))
     }
 
     fn on_new_link(&mut self, session: u32, attach: Box<Attach>, in_use: bool) -> Option<Event<'static>> {
@@ -151,7 +151,7 @@ impl Connection {
             // The name belongs to a link that is alive. Only the newcomer is refused; neither the owner nor any other
             // link hears of it.
             let text = format!("a link named {:?} is attached in this session already", attach.name);
-            self.disown_link(index, &ErrorCondition::new(names::STOLEN, text));
+            self.disown_link(index, &ErrorCondition::new(names::NOT_ALLOWED, text));
             return None;
         }
         Some(Event::Attached(LinkId(index), attach))

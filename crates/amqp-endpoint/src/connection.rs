@@ -150,7 +150,10 @@ impl Connection {
             match step {
                 Step::Event(event) => return Some(event),
                 Step::Again => {}
-                Step::Wait => return None,
+                Step::Wait => {
+                    self.timers.hear_part(input.rest().len());
+                    return None;
+                }
             }
         }
     }

@@ -65,9 +65,8 @@ impl Connection {
         self.forget_if_detached(index);
     }
 
-    /// Takes a link away whose session is gone; the owner is told by and by.
+    /// Takes a link away whose session is gone, with all names in it; the owner is told by and by.
     pub(crate) fn lose_link(&mut self, index: u32) {
-        self.names.remove(&self.links, index);
         let Some(link) = self.links.get_mut(index as usize) else { return };
         if link.disowned {
             self.links.remove(index as usize);

@@ -106,7 +106,8 @@ pub enum Event<'a> {
         /// The peer has settled.
         settled: bool,
     },
-    /// A session that had no window left for us to send (something was refused or cut short for it) has some again.
+    /// A session in which something that we had to send was refused or cut short, because its window was closed or the
+    /// peer had taken back the credit of a delivery just begun, takes transfers again.
     SessionWritable(SessionId),
     /// The peer's close. Answered by this end. `LinkLost` came for each link before.
     Closed(Option<ErrorCondition>),

@@ -7,27 +7,18 @@ use crate::connection::Queued;
 use crate::fault::{Fault, Handled};
 use crate::incoming::unattached;
 use crate::link::{End, Link};
-use crate::{Connection, Event, LinkId};
+use crate::{Connection, Event, LinkId, SessionId};
 
 impl Connection {
-    /// Lets the peer begin `credit` more deliveries. Coalesced until flush, and held back while the peer has more
-    /// credit left than would be added: then a flow per turn saves nothing, and the peer does not want for credit.
+    /// Lets the peer begin `credit` more deliveries. Coalesced until flush: one flow per link and turn, usually in the
+    /// same write as the dispositions that set the credit free. A peer that pauses so sees all of its credit return.
     #[inline]
     pub fn add_credit(&mut self, link: LinkId, credit: u32) {
         let Some(there) = self.links.get_mut(link.0 as usize).filter(|link| !link.sender && link.is_owned()) else {
             return;
         };
         there.unannounced = there.unannounced.saturating_add(credit);
-        if there.unannounced >= there.credit || there.drain {
-            self.flow_due(link.0);
-        }
-    }
-
-    /// Announces all credit at the next flush, however little it is.
-    pub fn announce_credit(&mut self, link: LinkId) {
-        if self.links.get(link.0 as usize).is_some_and(|link| !link.sender && link.unannounced > 0) {
-            self.flow_due(link.0);
-        }
+        self.flow_due(link.0);
     }
 
     /// Asks the sending peer to use its credit or give it back (until [`Event::Drained`]), or stops asking.
@@ -72,7 +63,11 @@ impl Connection {
             return Ok(None);
         }
         let echo = flow.echo;
+        let overdrawn = link.overdrawn;
         let event = if link.sender { link.take_credit(id, flow) } else { link.take_back(id, &flow) };
+        if overdrawn && !link.overdrawn {
+            self.queue.push_back(Queued::event(Event::SessionWritable(SessionId(index))));
+        }
         if echo {
             self.flow_due(id);
         }
@@ -107,7 +102,7 @@ impl Link {
         let unsent = u32::from(self.head.is_some());
         flow.handle = Some(self.handle);
         flow.delivery_count = Some(self.delivery_count.wrapping_sub(unsent));
-        flow.link_credit = Some(self.credit.saturating_add(unsent));
+        flow.link_credit = Some(self.credit.saturating_add(if self.overdrawn { 0 } else { unsent }));
         flow.drain = self.drain;
     }
 
@@ -120,6 +115,7 @@ impl Link {
         // A count that is ahead of ours is nonsense; nothing can be on its way then.
         let in_flight = if in_flight > i32::MAX as u32 { 0 } else { in_flight };
         self.credit = link_credit.saturating_sub(in_flight);
+        self.overdrawn = self.head.is_some() && link_credit < in_flight;
         self.drain = flow.drain;
         Some(Event::Credit {
             link: LinkId(index),
@@ -143,6 +139,6 @@ impl Link {
         self.credit -= returned;
         let drained = self.drain && self.credit == 0;
         self.drain &= !drained;
-        (drained || returned > 0).then(|| Event::Drained { link: LinkId(index), context: self.context, returned })
+        (drained || returned > 0).then_some(Event::Drained { link: LinkId(index), context: self.context, returned })
     }
 }

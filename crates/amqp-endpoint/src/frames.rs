@@ -28,7 +28,7 @@ impl Connection {
             Ok(Split::NeedMore { .. }) => return Step::Wait,
             Err(error) => return self.fault(Fault::connection(names::FRAMING_ERROR, error.to_string())),
         };
-        self.timers.heard = self.timers.now;
+        self.timers.hear();
         let handled = self.handle_frame(&frame);
         if self.output.owed() > OWED_LIMIT {
             let text = format!("the peer does not read: more than {OWED_LIMIT} bytes of answers wait for it");

@@ -40,7 +40,7 @@ impl Connection {
             return Step::Wait;
         }
         input.consume(header.len());
-        self.timers.heard = self.timers.now;
+        self.timers.hear();
         self.output.tell(|text| trace::event(text, Direction::Incoming, layer_name(header)));
         match header {
             TLS_HEADER => self.start_tls(),

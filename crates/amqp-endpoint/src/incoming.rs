@@ -100,9 +100,7 @@ impl Connection {
         let Some(link) = self.links.get_mut(index as usize) else { return };
         link.credit -= 1;
         link.delivery_count = link.delivery_count.wrapping_add(1);
-        if link.unannounced > 0 && link.unannounced >= link.credit {
-            self.flow_due(index);
-        } else if link.drain && link.credit == 0 {
+        if link.drain && link.credit == 0 && link.unannounced == 0 {
             link.drain = false;
             let event = Event::Drained { link: LinkId(index), context: link.context, returned: 0 };
             self.queue.push_back(Queued::event(event));

@@ -62,10 +62,12 @@ pub(crate) struct Link {
     pub(crate) rcv_settle_mode: ReceiverSettleMode,
     /// A delivery has begun, and neither ended nor been aborted.
     pub(crate) in_progress: bool,
-    /// The delivery in progress was sent settled.
+    /// Receiving: the delivery in progress is settled.
     pub(crate) delivery_settled: bool,
     /// The delivery in progress is to be aborted as soon as the session's window lets us say so.
     pub(crate) abort_due: bool,
+    /// Sending: the delivery in progress has no frame sent yet, and the peer has taken back the credit it would use.
+    pub(crate) overdrawn: bool,
     /// Receiving: we have asked for a drain. Sending: the peer has.
     pub(crate) drain: bool,
     /// It is in the list of links for which a flow is due.
@@ -101,6 +103,7 @@ impl Link {
             in_progress: false,
             delivery_settled: false,
             abort_due: false,
+            overdrawn: false,
             drain: false,
             flow_due: false,
             unsettled_asked: false,

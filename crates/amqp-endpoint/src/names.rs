@@ -39,6 +39,11 @@ impl Names {
         self.sorted[first..].iter().copied().take_while(move |&other| key(links, other) == name)
     }
 
+    /// Forgets the links of a session, all at once: one by one would cost the square of their number.
+    pub(crate) fn remove_session(&mut self, links: &Slab<Link>, session: u32) {
+        self.sorted.retain(|&link| links.get(link as usize).is_some_and(|link| link.session != session));
+    }
+
     pub(crate) fn clear(&mut self) {
         self.sorted = Vec::new();
     }

@@ -92,13 +92,13 @@ impl Connection {
         }));
         there.credit -= 1;
         there.delivery_count = there.delivery_count.wrapping_add(1);
-        there.delivery_settled = delivery.settled;
         there.in_progress = true;
         true
     }
 
     /// Sends bytes of the delivery begun, and says how many were taken: fewer than given when the session window
-    /// closes ([`crate::Event::SessionWritable`] comes when it opens). The delivery is complete, and
+    /// closes, or when the peer takes its credit back before the first frame is sent (in both cases
+    /// [`crate::Event::SessionWritable`] says when to go on). The delivery is complete, and
     /// [`Connection::is_sending`] false, once all are taken and `more` is false.
     ///
     /// Whatever the window allows is copied to the output at once; the owner bounds it by what it gives.
@@ -117,12 +117,16 @@ impl Connection {
         taken
     }
 
-    /// Sends one frame with as many bytes after the first `skip` as fit. `None` if the window is closed.
+    /// Sends one frame with as many bytes after the first `skip` as fit. `None` if the window is closed, or the peer has
+    /// taken the credit back before the first frame.
     fn send_frame(&mut self, index: u32, parts: &[&[u8]], skip: usize, more: bool) -> Option<usize> {
         let link = self.links.get_mut(index as usize).filter(|link| link.is_up() && !link.abort_due)?;
         let session = self.sessions.get_mut(link.session as usize)?;
         if session.remote_incoming_window == 0 {
             session.blocked = true;
+            return None;
+        }
+        if link.overdrawn {
             return None;
         }
         let head = link.head.take();
@@ -161,10 +165,14 @@ impl Connection {
             return self.abort_or_wait(link.0);
         }
         there.in_progress = false;
-        if there.drain && there.credit == 0 {
+        let overdrawn = std::mem::take(&mut there.overdrawn);
+        if overdrawn {
+            // The credit was the peer's again already.
+            there.delivery_count = there.delivery_count.wrapping_sub(1);
+        } else if there.drain && there.credit == 0 {
             self.flow_due(link.0);
         } else {
-            there.credit += 1;
+            there.credit = there.credit.saturating_add(1);
             there.delivery_count = there.delivery_count.wrapping_sub(1);
         }
     }

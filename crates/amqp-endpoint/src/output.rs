@@ -63,7 +63,7 @@ pub(crate) struct Output {
     /// A frame was too large for the peer, and was not written.
     oversize: bool,
     /// Frames as text, while traced.
-    traces: Option<Box<Vec<String>>>,
+    traces: Option<Vec<String>>,
 }
 
 impl Output {
@@ -269,7 +269,7 @@ impl Output {
     }
 
     pub(crate) fn take_traces(&mut self) -> Vec<String> {
-        self.traces.as_deref_mut().map(std::mem::take).unwrap_or_default()
+        self.traces.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Keeps what `describe` writes, if traced.

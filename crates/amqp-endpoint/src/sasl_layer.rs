@@ -87,7 +87,8 @@ impl Sasl {
                 self.serve(step, output)
             }
             (Mechanisms::Client(client), SaslFrame::Mechanisms(offered), Waiting::First) => {
-                let Some((mechanism, initial_response)) = client.choose(&offered) else { return Ok(Outcome::Failure) };
+                let (mechanism, initial_response) =
+                    client.choose(&offered).ok_or_else(|| no_mechanism_fits(&offered))?;
                 self.chosen = Some(mechanism.clone());
                 self.waiting = Waiting::Next;
                 output.sasl(&SaslFrame::Init { mechanism, initial_response, hostname: hostname.map(str::to_owned) });
@@ -98,10 +99,8 @@ impl Sasl {
                 output.sasl(&SaslFrame::Response(response));
                 self.count_challenge().map(|()| Outcome::Continue)
             }
-            (Mechanisms::Client(client), SaslFrame::Outcome { code, additional_data }, _) => {
-                if code != SaslCode::Ok {
-                    return Ok(Outcome::Failure);
-                }
+            (Mechanisms::Client(_), SaslFrame::Outcome { code, .. }, _) if code != SaslCode::Ok => Ok(Outcome::Failure),
+            (Mechanisms::Client(client), SaslFrame::Outcome { additional_data, .. }, Waiting::Next) => {
                 let finished = client.finish(additional_data.as_deref());
                 finished.map_err(|text| Fault::connection(names::UNAUTHORIZED_ACCESS, text))?;
                 Ok(Outcome::Success { user: None })
@@ -174,7 +173,7 @@ impl Connection {
             Ok(Split::NeedMore { .. }) => return Step::Wait,
             Ok(Split::Frame { frame, used }) if frame.kind == FrameKind::Sasl => {
                 input.consume(used);
-                self.timers.heard = self.timers.now;
+                self.timers.hear();
                 self.output.tell(|text| trace::sasl_frame(text, Direction::Incoming, frame.body));
                 let decoded = SaslFrame::decode(frame.body);
                 let decoded = decoded.map_err(|error| Fault::connection(names::DECODE_ERROR, error.to_string()));
@@ -235,6 +234,16 @@ impl Handshake {
     fn exchange(&mut self) -> Option<(&mut Sasl, Option<&str>)> {
         Some((self.sasl.as_mut()?, self.config.hostname.as_deref()))
     }
+}
+
+#[cold]
+fn no_mechanism_fits(offered: &[Symbol]) -> Fault {
+    let offered: Vec<&str> = offered.iter().map(Symbol::as_str).collect();
+    let text = format!(
+        "Authentication failed [mech=none]: the peer offers {:?}, none of which can be used with what is configured here",
+        offered.join(" ")
+    );
+    Fault::connection(names::UNAUTHORIZED_ACCESS, text)
 }
 
 fn kind(frame: &SaslFrame) -> &'static str {

@@ -210,6 +210,7 @@ impl Connection {
         ending.outgoing = Unsettled::default();
         let handles = std::mem::take(&mut ending.handles);
         self.output.performative(session as u16, Performative::End(End { error }));
+        self.names.remove_session(&self.links, session);
         handles.iter().for_each(|(_, &link)| self.lose_link(link));
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct Timers {
     pub(crate) now: Now,
     /// When something was last heard of the peer.
     pub(crate) heard: Now,
+    /// Bytes of the frame that is coming in, as many as were ever seen of it.
+    part: usize,
     /// When something was last given out for the peer.
     sent: Now,
     /// The longest silence of the peer that is borne, once it knows of it.
@@ -41,6 +43,7 @@ impl Timers {
         Self {
             now,
             heard: now,
+            part: 0,
             sent: now,
             idle_time_out: None,
             idle_held: false,
@@ -54,6 +57,23 @@ impl Timers {
     pub(crate) fn set_peer_idle_time_out(&mut self, milliseconds: Option<u32>) {
         let time_out = milliseconds.filter(|&milliseconds| milliseconds > 0);
         self.heartbeat = time_out.map(|ms| (Duration::from_millis(ms.into()) / 2).max(SHORTEST_HEARTBEAT));
+    }
+
+    /// Something whole has come from the peer.
+    #[inline]
+    pub(crate) fn hear(&mut self) {
+        self.heard = self.now;
+        self.part = 0;
+    }
+
+    /// All that is there of the next frame are `bytes`. A large frame on a slow line is not silence, but looking at the
+    /// same bytes again is.
+    #[inline]
+    pub(crate) fn hear_part(&mut self, bytes: usize) {
+        if bytes > self.part {
+            self.heard = self.now;
+            self.part = bytes;
+        }
     }
 
     pub(crate) fn wait_for_close(&mut self) {

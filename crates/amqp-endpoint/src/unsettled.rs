@@ -150,7 +150,7 @@ impl Unsettled {
         if skipped > span || start >= self.ring.len() {
             return None;
         }
-        let end = self.ring.len().min(start + (span - skipped) as usize + 1);
+        let end = self.ring.len().min(start.saturating_add((span - skipped) as usize).saturating_add(1));
         let found = self.ring.range(start..end).position(|slot| slot.link != HOLE)?;
         let place = start + found;
         Some((self.base.wrapping_add(place as u32), self.ring[place]))
