@@ -6,6 +6,7 @@
 mod agent;
 pub mod attributes;
 mod backend;
+pub mod client;
 mod failure;
 pub mod json;
 pub mod names;

@@ -1,5 +1,7 @@
 //! The agent behind `$management`, asked by messages and answering from entities in memory.
 
+mod client;
 mod configuration;
 mod core;
 mod node;
+mod schema;
