@@ -8,7 +8,7 @@ use amqp::{Decoder, ErrorCondition};
 
 /// How far into a message that is still coming one must see before it can be routed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Depth {
+pub(crate) enum Depth {
     /// Through the message annotations: the link knows its address.
     Annotations,
     /// Through the properties: `to` names the address.
@@ -20,9 +20,9 @@ pub enum Depth {
 
 /// Where the parts of a message are that a router may change, in bytes from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// As on the transfer.
-    pub message_format: u32,
+    pub(crate) message_format: u32,
     /// Size of header and delivery annotations; the message annotations come after them.
     before: u32,
     /// Size of the section of message annotations; 0: there is none.
@@ -35,31 +35,31 @@ pub struct Layout {
 
 /// What is known of the beginning of a message that is kept in pieces.
 #[derive(Clone, Debug, Default)]
-pub struct Head {
+pub(crate) struct Head {
     /// Where its parts are.
-    pub layout: Layout,
+    pub(crate) layout: Layout,
     /// Its section of message annotations.
-    pub annotations: Box<[u8]>,
+    pub(crate) annotations: Box<[u8]>,
 }
 
 /// What the first look at a message found.
 #[derive(Debug)]
-pub struct Examined<'a> {
+pub(crate) struct Examined<'a> {
     /// Where its parts are.
-    pub layout: Layout,
+    pub(crate) layout: Layout,
     /// Priority of the header, or 4; at most 9.
-    pub priority: u8,
+    pub(crate) priority: u8,
     /// `to` of the properties; only looked at from [`Depth::Properties`] on.
-    pub to: Option<&'a str>,
+    pub(crate) to: Option<&'a str>,
     /// Its router annotations; none where those that come in are stripped.
-    pub router: RouterAnnotations<'a>,
+    pub(crate) router: RouterAnnotations<'a>,
     /// Enough of the message is there.
-    pub sufficient: bool,
+    pub(crate) sufficient: bool,
 }
 
 /// Why a message is not let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     /// Its sections cannot be made out.
     Format,
     /// Its router annotations are wrong, in these words.
@@ -68,7 +68,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// What its sender is told; the old router's words.
-    pub fn condition(self) -> ErrorCondition {
+    pub(crate) fn condition(self) -> ErrorCondition {
         match self {
             Self::Format => ErrorCondition::new("amqp:decode-error", "invalid message format"),
             Self::Annotations(text) => ErrorCondition::new("amqp:invalid-field", text),
@@ -78,15 +78,15 @@ impl Refusal {
 
 /// How a message is looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub(crate) struct Look {
     /// As on the transfer.
-    pub message_format: u32,
+    pub(crate) message_format: u32,
     /// All bytes are there: then all sections are checked.
-    pub complete: bool,
+    pub(crate) complete: bool,
     /// How far one must see if they are not.
-    pub depth: Depth,
+    pub(crate) depth: Depth,
     /// Router annotations that came with the message are used.
-    pub keep: bool,
+    pub(crate) keep: bool,
 }
 
 /// Looks at the sections of a message.
@@ -94,7 +94,7 @@ pub struct Look {
 /// # Errors
 /// If a section is not what it should be, or out of place; of a complete message, if it is cut short.
 #[inline]
-pub fn examine<'a>(bytes: &'a [u8], look: &Look) -> Result<Examined<'a>, Refusal> {
+pub(crate) fn examine<'a>(bytes: &'a [u8], look: &Look) -> Result<Examined<'a>, Refusal> {
     let layout = Layout { message_format: look.message_format, keep: look.keep, ..Layout::default() };
     let router = RouterAnnotations::default();
     let mut found = Examined { layout, priority: 4, to: None, router, sufficient: true };
@@ -175,31 +175,31 @@ fn refusal(error: AnnotationsError) -> Refusal {
 
 /// Router annotations that this router puts into an outgoing message.
 #[derive(Clone, Copy, Debug)]
-pub struct RouterPart<'a> {
+pub(crate) struct RouterPart<'a> {
     /// `x-opt-qd.phase`; 0: left out.
-    pub phase: u8,
+    pub(crate) phase: u8,
     /// `x-opt-qd.to`.
-    pub to_override: Option<&'a str>,
+    pub(crate) to_override: Option<&'a str>,
     /// This router, as it stands in ingress and trace (`0/<router id>`); `None` on edge routers, which leave no trace.
-    pub this_router: Option<&'a str>,
+    pub(crate) this_router: Option<&'a str>,
 }
 
 impl Layout {
     /// Of a message that goes out as it is.
-    pub fn plain(message_format: u32) -> Self {
+    pub(crate) fn plain(message_format: u32) -> Self {
         Self { message_format, ..Self::default() }
     }
 
     /// Whether the message cannot go out as it came in: `annotate` says whether the connection that it leaves by gets
     /// router annotations.
     #[inline]
-    pub fn needs_edit(&self, annotate: bool) -> bool {
+    pub(crate) fn needs_edit(&self, annotate: bool) -> bool {
         annotate || self.router_part
     }
 
     /// The message annotations to put in place of those that came; `section` is the one that came, `router` what this
     /// router adds.
-    pub fn edit(&self, section: &[u8], router: Option<RouterPart<'_>>) -> Vec<u8> {
+    pub(crate) fn edit(&self, section: &[u8], router: Option<RouterPart<'_>>) -> Vec<u8> {
         let mut value = Decoder::new(section);
         // It was decoded when the message came in: what fails here is only that there is none.
         let came = match value.read_descriptor() {
@@ -220,17 +220,17 @@ impl Layout {
     }
 
     /// Where the message annotations begin, or would, and where they end.
-    pub fn annotations_range(&self) -> std::ops::Range<usize> {
+    pub(crate) fn annotations_range(&self) -> std::ops::Range<usize> {
         self.before as usize..(self.before + self.annotations) as usize
     }
 
     /// The section of message annotations; empty if there is none.
-    pub fn annotations<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+    pub(crate) fn annotations<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         bytes.get(self.annotations_range()).unwrap_or_default()
     }
 
     /// The parts of a message in which `edit` takes the place of the message annotations.
-    pub fn edited<'b>(&self, bytes: &'b [u8], edit: &'b [u8]) -> [&'b [u8]; 3] {
+    pub(crate) fn edited<'b>(&self, bytes: &'b [u8], edit: &'b [u8]) -> [&'b [u8]; 3] {
         let annotations = self.annotations_range();
         let before = bytes.get(..annotations.start).unwrap_or_default();
         [before, edit, bytes.get(annotations.end..).unwrap_or_default()]

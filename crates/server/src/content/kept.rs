@@ -11,25 +11,25 @@ static MESSAGES: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
 
 /// What the record of a kept message needs beside its bytes.
-pub const RECORD_SIZE: u64 = size_of::<Whole>() as u64;
+pub(crate) const RECORD_SIZE: u64 = size_of::<Whole>() as u64;
 
 /// How much is kept now; a message with several receivers counts once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KeptCounts {
+pub(crate) struct KeptCounts {
     /// Messages.
-    pub messages: u64,
+    pub(crate) messages: u64,
     /// Their bytes.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// How much this process keeps now.
-pub fn kept() -> KeptCounts {
+pub(crate) fn kept() -> KeptCounts {
     KeptCounts { messages: MESSAGES.load(Ordering::Relaxed), bytes: BYTES.load(Ordering::Relaxed) }
 }
 
 /// A message kept in one piece.
 #[derive(Debug)]
-pub struct Whole {
+pub(crate) struct Whole {
     bytes: Box<[u8]>,
     layout: Layout,
     _weight: Weight,
@@ -41,12 +41,12 @@ impl Whole {
     }
 
     /// All sections.
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Where its parts are.
-    pub fn layout(&self) -> Layout {
+    pub(crate) fn layout(&self) -> Layout {
         self.layout
     }
 }

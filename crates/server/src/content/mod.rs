@@ -10,13 +10,13 @@ mod stream;
 
 use std::sync::Arc;
 
-pub use head::{Depth, Examined, Head, Layout, Look, Refusal, RouterPart, examine};
-pub use kept::{KeptCounts, RECORD_SIZE, Whole, kept};
-pub use stream::{Feed, Listener, Origin, RESUME_BELOW, Reader, ReaderState, Taken, stream};
+pub(crate) use head::{Depth, Examined, Head, Layout, Look, Refusal, RouterPart, examine};
+pub(crate) use kept::{RECORD_SIZE, Whole, kept};
+pub(crate) use stream::{Feed, Listener, Origin, Reader, ReaderState, Taken, stream};
 
 /// A message that is kept. Cheap to clone: a reference count.
 #[derive(Clone, Debug)]
-pub enum Content<L: Listener> {
+pub(crate) enum Content<L: Listener> {
     /// All of it, in one piece.
     Whole(Arc<Whole>),
     /// One that is read while it comes; a clone begins where this one stands.
@@ -25,12 +25,12 @@ pub enum Content<L: Listener> {
 
 impl<L: Listener> Content<L> {
     /// Keeps a message that is all there.
-    pub fn whole(bytes: &[u8], layout: Layout) -> Self {
+    pub(crate) fn whole(bytes: &[u8], layout: Layout) -> Self {
         Self::Whole(Whole::new(bytes, layout))
     }
 
     /// Where the message's parts are.
-    pub fn layout(&self) -> Layout {
+    pub(crate) fn layout(&self) -> Layout {
         match self {
             Self::Whole(whole) => whole.layout(),
             Self::Stream(reader) => reader.head().layout,
@@ -38,7 +38,7 @@ impl<L: Listener> Content<L> {
     }
 
     /// Its section of message annotations; empty if there is none.
-    pub fn annotations(&self) -> &[u8] {
+    pub(crate) fn annotations(&self) -> &[u8] {
         match self {
             Self::Whole(whole) => whole.layout().annotations(whole.bytes()),
             Self::Stream(reader) => &reader.head().annotations,
@@ -46,7 +46,7 @@ impl<L: Listener> Content<L> {
     }
 
     /// Whether the end of the message is at hand.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         match self {
             Self::Whole(_) => true,
             Self::Stream(reader) => reader.is_complete(),
@@ -54,7 +54,7 @@ impl<L: Listener> Content<L> {
     }
 
     /// All its bytes, if they are there. Reads a stream to its end.
-    pub fn to_bytes(&self) -> Option<Vec<u8>> {
+    pub(crate) fn to_bytes(&self) -> Option<Vec<u8>> {
         let reader = match self {
             Self::Whole(whole) => return Some(whole.bytes().to_vec()),
             Self::Stream(reader) => reader,

@@ -14,23 +14,23 @@ use self::chunks::{Chunks, End};
 use super::Head;
 
 /// A feed that waits goes on when fewer bytes than this are held.
-pub const RESUME_BELOW: usize = 128 * 1024;
+const RESUME_BELOW: usize = 128 * 1024;
 
 /// Who feeds a stream and may have to be told to go on. Called with locks held: it must only leave a note somewhere.
-pub trait Origin: Send + Sync {
+pub(crate) trait Origin: Send + Sync {
     /// Few enough bytes are held again.
     fn resume(&self);
 }
 
 /// Who wants to hear that a stream has grown; a plain reference, such as the place of a link.
-pub trait Listener: Copy + PartialEq {}
+pub(crate) trait Listener: Copy + PartialEq {}
 impl<L: Copy + PartialEq> Listener for L {}
 
 /// The appending end. Dropped before [`Feed::finish`] it aborts the stream.
-pub struct Feed<L: Listener>(Arc<Shared<L>>);
+pub(crate) struct Feed<L: Listener>(Arc<Shared<L>>);
 
 /// A reading end. A clone begins where the original stands.
-pub struct Reader<L: Listener> {
+pub(crate) struct Reader<L: Listener> {
     shared: Arc<Shared<L>>,
     place: Place,
     listener: Option<L>,
@@ -59,16 +59,16 @@ struct State<L: Listener> {
 
 /// What a reader took of the bytes it was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub(crate) struct Taken {
     /// How many bytes.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
     /// The message's end too, which may come without bytes.
-    pub end: bool,
+    pub(crate) end: bool,
 }
 
 /// Where a reader stands after [`Reader::read`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReaderState {
+pub(crate) enum ReaderState {
     /// More is at hand.
     More,
     /// All that came is read; more will come.
@@ -80,7 +80,7 @@ pub enum ReaderState {
 }
 
 /// Begins a stream with what was received so far.
-pub fn stream<L: Listener>(head: Head, begun: Vec<u8>, origin: Box<dyn Origin>) -> (Feed<L>, Reader<L>) {
+pub(crate) fn stream<L: Listener>(head: Head, begun: Vec<u8>, origin: Box<dyn Origin>) -> (Feed<L>, Reader<L>) {
     let state = State { chunks: Chunks::new(begun), feed_waits: false, listeners: Vec::new() };
     let shared = Arc::new(Shared { head, origin, state: Mutex::new(state) });
     let reader = Reader { shared: Arc::clone(&shared), place: Place { chunk: 0, offset: 0 }, listener: None };
@@ -89,44 +89,44 @@ pub fn stream<L: Listener>(head: Head, begun: Vec<u8>, origin: Box<dyn Origin>) 
 
 impl<L: Listener> Feed<L> {
     /// Appends. Nothing is kept when nobody reads.
-    pub fn append(&self, bytes: &[u8]) {
+    pub(crate) fn append(&self, bytes: &[u8]) {
         self.0.state.lock().chunks.append(bytes);
     }
 
     /// All bytes are there.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.0.state.lock().chunks.close(End::Complete);
     }
 
     /// The sender gave the message up.
-    pub fn abort(&self) {
+    pub(crate) fn abort(&self) {
         self.0.state.lock().chunks.close(End::Aborted);
     }
 
     /// Bytes held for the slowest reader.
-    pub fn held(&self) -> usize {
+    pub(crate) fn held(&self) -> usize {
         self.0.state.lock().chunks.held()
     }
 
     /// Asks for [`Origin::resume`] once few bytes are held. False: that is so already, and no call will follow.
-    pub fn wait(&self) -> bool {
+    pub(crate) fn wait(&self) -> bool {
         let mut state = self.0.state.lock();
         state.feed_waits = state.chunks.held() >= RESUME_BELOW;
         state.feed_waits
     }
 
     /// Appends those who want to know that more is there.
-    pub fn listeners_into(&self, listeners: &mut Vec<L>) {
+    pub(crate) fn listeners_into(&self, listeners: &mut Vec<L>) {
         listeners.extend_from_slice(&self.0.state.lock().listeners);
     }
 
     /// Whether this is what the reader reads.
-    pub fn feeds(&self, reader: &Reader<L>) -> bool {
+    pub(crate) fn feeds(&self, reader: &Reader<L>) -> bool {
         Arc::ptr_eq(&self.0, &reader.shared)
     }
 
     /// The only reader, if it listens and has read all: bytes may go past the stream straight to it.
-    pub fn sole_idle_listener(&self) -> Option<L> {
+    pub(crate) fn sole_idle_listener(&self) -> Option<L> {
         let state = self.0.state.lock();
         match state.listeners.as_slice() {
             [only] if state.chunks.readers() == 1 && state.chunks.is_read() => Some(*only),
@@ -143,17 +143,17 @@ impl<L: Listener> Drop for Feed<L> {
 
 impl<L: Listener> Reader<L> {
     /// What is known of the message's first sections.
-    pub fn head(&self) -> &Head {
+    pub(crate) fn head(&self) -> &Head {
         &self.shared.head
     }
 
     /// Whether the end of the message is at hand.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.shared.state.lock().chunks.end() == End::Complete
     }
 
     /// From now on the feed counts `listener` among [`Feed::listeners_into`].
-    pub fn listen(&mut self, listener: L) {
+    pub(crate) fn listen(&mut self, listener: L) {
         if self.listener.is_none() {
             self.shared.state.lock().listeners.push(listener);
             self.listener = Some(listener);
@@ -162,7 +162,7 @@ impl<L: Listener> Reader<L> {
 
     /// Offers the next contiguous bytes to `take`, and says to it whether they end the message. `take` is called at
     /// most once, and with no bytes only when the end came after all bytes had been read.
-    pub fn read(&mut self, take: impl FnOnce(&[u8], bool) -> Taken) -> ReaderState {
+    pub(crate) fn read(&mut self, take: impl FnOnce(&[u8], bool) -> Taken) -> ReaderState {
         let mut state = self.shared.state.lock();
         let after = state.chunks.read(&mut self.place, take);
         self.shared.resume_if_due(&mut state);

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use amqp::performative::Open;
-use router_core::{SubscriberDelivery, SubscriberId};
+use router_core::SubscriberDelivery;
 
 use super::settings::{ConnectorId, ListenerId};
 
 /// News from the shards, in the order in which they happened on each connection.
 #[derive(Debug)]
-pub enum ShardEvent {
+pub(crate) enum ShardEvent {
     /// The connector's attempt led to an exchange of Opens. `message` is the text of the log line
     /// (`[C1] Connection Opened: …`) without the properties, which management shows as `connectionMsg`.
     ConnectorOpened {
@@ -53,13 +53,11 @@ pub enum ShardEvent {
 
 /// A message that the core handed to an in-process subscriber.
 #[derive(Debug)]
-pub struct SubscriberMessage {
-    /// To whom.
-    pub subscriber: SubscriberId,
+pub(crate) struct SubscriberMessage {
     /// All sections, as they came.
-    pub message: Vec<u8>,
+    pub(crate) message: Vec<u8>,
     /// Where it came from.
-    pub from: SubscriberDelivery,
+    pub(crate) from: SubscriberDelivery,
     /// Counts the message as waiting until it is dropped.
     pub(super) _ticket: super::backlog::Ticket,
 }

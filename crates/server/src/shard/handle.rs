@@ -27,19 +27,19 @@ const BACKLOG: i32 = 1024;
 
 /// The running shards. Cheap to clone. They run until [`Shards::shutdown`].
 #[derive(Clone)]
-pub struct Shards(Arc<Shared>);
+pub(crate) struct Shards(Arc<Shared>);
 
 /// What the shards have counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ShardCounts {
+pub(crate) struct ShardCounts {
     /// Sockets accepted since the start.
-    pub accepted: u64,
+    pub(crate) accepted: u64,
     /// Messages kept now: those that wait, and those that leave while they come. One with several receivers counts once.
-    pub messages: u64,
+    pub(crate) messages: u64,
     /// Bytes of those.
-    pub message_bytes: u64,
+    pub(crate) message_bytes: u64,
     /// Bytes that the record of a kept message needs beside its own.
-    pub message_size: u64,
+    pub(crate) message_size: u64,
 }
 
 impl Shards {
@@ -47,7 +47,11 @@ impl Shards {
     ///
     /// # Errors
     /// The system has no descriptor or thread left.
-    pub fn start(settings: RouterSettings, workers: usize, events: UnboundedSender<ShardEvent>) -> io::Result<Self> {
+    pub(crate) fn start(
+        settings: RouterSettings,
+        workers: usize,
+        events: UnboundedSender<ShardEvent>,
+    ) -> io::Result<Self> {
         let shared = Arc::new(Shared::new(settings, workers, events));
         thread::start(&shared, 0)?;
         Ok(Self(shared))
@@ -58,7 +62,7 @@ impl Shards {
     ///
     /// # Errors
     /// An address cannot be listened on.
-    pub fn listen(&self, spec: ListenerSpec) -> io::Result<Vec<SocketAddr>> {
+    pub(crate) fn listen(&self, spec: ListenerSpec) -> io::Result<Vec<SocketAddr>> {
         let mut sockets = Vec::new();
         let mut addresses: Vec<SocketAddr> = Vec::new();
         for mut address in spec.addresses {
@@ -81,12 +85,12 @@ impl Shards {
     }
 
     /// Closes the listener's sockets; its connections stay.
-    pub fn stop_listening(&self, listener: ListenerId) {
+    pub(crate) fn stop_listening(&self, listener: ListenerId) {
         self.order(0, Order::StopListening(listener));
     }
 
     /// Begins to connect, and returns the connection's number; what comes of it is an event.
-    pub fn connect(&self, attempt: ConnectorAttempt) -> u64 {
+    pub(crate) fn connect(&self, attempt: ConnectorAttempt) -> u64 {
         let id = self.0.core.lock().next_connection_id();
         let arrival = Arrival { id, kind: Kind::ToConnect(Box::new(attempt)) };
         self.order(thread::choose(&self.0), Order::Adopt(Box::new(arrival)));
@@ -94,13 +98,13 @@ impl Shards {
     }
 
     /// Drops the connection's socket without an AMQP close. False: there is no such connection.
-    pub fn drop_connection(&self, connection_id: u64) -> bool {
+    pub(crate) fn drop_connection(&self, connection_id: u64) -> bool {
         let found = self.0.find(connection_id);
         found.is_some_and(|at| self.send(at.shard, Mail::Drop(at)))
     }
 
     /// Shows the connection's frames in the log, or no longer. False: there is no such connection.
-    pub fn trace_connection(&self, connection_id: u64, on: bool) -> bool {
+    pub(crate) fn trace_connection(&self, connection_id: u64, on: bool) -> bool {
         let found = self.0.find(connection_id);
         self.with_core(|core, _, _| {
             if let Some((key, _)) = core.find_connection(connection_id) {
@@ -111,7 +115,7 @@ impl Shards {
     }
 
     /// Shows the frames of all connections in the log, or no longer.
-    pub fn trace_all(&self, on: bool) {
+    pub(crate) fn trace_all(&self, on: bool) {
         let mut core = self.0.core.lock();
         let keys: Vec<_> = core.connections(self.now()).iter().map(|connection| connection.key).collect();
         keys.into_iter().for_each(|key| core.set_protocol_trace(key, on));
@@ -121,7 +125,7 @@ impl Shards {
 
     /// Calls the core. What it says to connections is carried out by their shards right afterwards. Not to be called
     /// from within itself.
-    pub fn with_core<R>(&self, call: impl FnOnce(&mut Core<ShardHost>, &mut ShardHost, Now) -> R) -> R {
+    pub(crate) fn with_core<R>(&self, call: impl FnOnce(&mut Core<ShardHost>, &mut ShardHost, Now) -> R) -> R {
         let mut host = ShardHost::new(Arc::clone(&self.0), NO_SHARD);
         let mut woken = Vec::new();
         let mut core = self.0.core.lock();
@@ -135,22 +139,23 @@ impl Shards {
     }
 
     /// A message as the core takes it in [`Core::send_local`].
-    pub fn content(message: &[u8]) -> Content<LinkRef> {
+    pub(crate) fn content(message: &[u8]) -> Content<LinkRef> {
         Content::whole(message, content::Layout::plain(0))
     }
 
     /// The shards' time: since their start.
-    pub fn now(&self) -> Now {
+    pub(crate) fn now(&self) -> Now {
         self.0.now()
     }
 
     /// How many shards run.
-    pub fn running(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn running(&self) -> usize {
         self.0.running().count()
     }
 
     /// What the shards have counted.
-    pub fn counts(&self) -> ShardCounts {
+    pub(crate) fn counts(&self) -> ShardCounts {
         let kept = content::kept();
         ShardCounts {
             accepted: self.0.accepted.load(Ordering::Relaxed),
@@ -161,7 +166,7 @@ impl Shards {
     }
 
     /// Drops all sockets, and waits until all shards have ended.
-    pub fn shutdown(&self) {
+    pub(crate) fn shutdown(&self) {
         self.0.stop();
         let threads = std::mem::take(&mut *self.0.threads.lock());
         for thread in threads {

@@ -17,7 +17,7 @@ use super::shared::Shared;
 use crate::content::{Content, Layout};
 
 /// The routing core's host: one for each shard, and one for the control plane, which owns no connections.
-pub struct ShardHost {
+pub(crate) struct ShardHost {
     pub(super) shared: Arc<Shared>,
     /// Which shard this is; [`super::place::NO_SHARD`] for the control plane.
     pub(super) shard: u16,
@@ -284,7 +284,7 @@ impl Host for ShardHost {
 
     fn to_subscriber(
         &mut self,
-        subscriber: SubscriberId,
+        _subscriber: SubscriberId,
         content: Option<&Content<LinkRef>>,
         from: &SubscriberDelivery,
     ) -> Result<(), ErrorCondition> {
@@ -304,7 +304,7 @@ impl Host for ShardHost {
                 "Too many messages wait for the router itself",
             ));
         };
-        let event = SubscriberMessage { subscriber, message, from: from.clone(), _ticket: ticket };
+        let event = SubscriberMessage { message, from: from.clone(), _ticket: ticket };
         self.shared.tell(ShardEvent::Message(event));
         Ok(())
     }

@@ -43,15 +43,14 @@ mod turn;
 
 use std::time::Duration;
 
-pub use event::{ShardEvent, SubscriberMessage};
-pub use handle::{ShardCounts, Shards};
-pub use host::ShardHost;
-pub use place::{ConnRef, LinkRef};
-pub use settings::{
+pub(crate) use event::{ShardEvent, SubscriberMessage};
+pub(crate) use handle::Shards;
+pub(crate) use host::ShardHost;
+pub(crate) use settings::{
     ConnectionSettings, ConnectorAttempt, ConnectorId, FailoverServer, ListenerId, ListenerSpec, MessageComponents,
     Role, SaslClientFactory, SaslServerFactory, StripAnnotations,
 };
 
 /// How long a half-open connection may stay when nothing is configured. The old router waits for ever, which lets
 /// anybody fill its table of connections.
-pub const DEFAULT_HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const DEFAULT_HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);

@@ -2,7 +2,7 @@
 
 /// The host's reference to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ConnRef {
+pub(crate) struct ConnRef {
     /// Which shard owns it.
     pub(super) shard: u16,
     /// Where in the shard's table.
@@ -13,7 +13,7 @@ pub struct ConnRef {
 
 /// The host's reference to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LinkRef {
+pub(crate) struct LinkRef {
     /// Its connection.
     pub(super) conn: ConnRef,
     /// Its index in the connection's endpoint.

@@ -8,14 +8,14 @@ use amqp::Map;
 use amqp_endpoint::{SaslClient, SaslServer};
 
 /// Makes the SASL layer of one accepted connection, from the listener's mechanisms.
-pub type SaslServerFactory = Arc<dyn Fn() -> Box<dyn SaslServer> + Send + Sync>;
+pub(crate) type SaslServerFactory = Arc<dyn Fn() -> Box<dyn SaslServer> + Send + Sync>;
 
 /// Makes the SASL layer of one connection that we begin, from the connector's credentials.
-pub type SaslClientFactory = Arc<dyn Fn() -> Box<dyn SaslClient> + Send + Sync>;
+pub(crate) type SaslClientFactory = Arc<dyn Fn() -> Box<dyn SaslClient> + Send + Sync>;
 
 /// What a connection is for; the old router's `role` attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Role {
+pub(crate) enum Role {
     /// Clients and brokers.
     #[default]
     Normal,
@@ -29,7 +29,7 @@ pub enum Role {
 
 /// In which directions router annotations are taken out; the old router's `stripAnnotations`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum StripAnnotations {
+pub(crate) enum StripAnnotations {
     /// Router annotations received are discarded, none are sent.
     #[default]
     Both,
@@ -43,48 +43,43 @@ pub enum StripAnnotations {
 
 impl StripAnnotations {
     /// Router annotations of received messages are discarded.
-    pub fn strips_incoming(self) -> bool {
+    pub(crate) fn strips_incoming(self) -> bool {
         matches!(self, Self::Both | Self::In)
-    }
-
-    /// Router annotations are kept off what is sent.
-    pub fn strips_outgoing(self) -> bool {
-        matches!(self, Self::Both | Self::Out)
     }
 }
 
 /// The settings that a listener or a connector has for each of its connections.
 #[derive(Clone)]
-pub struct ConnectionSettings {
+pub(crate) struct ConnectionSettings {
     /// Configured `name` of the listener or connector; `None` when it is a generated one (`listener/…`), which
     /// `connection:` of link routes and auto-links never matches.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// What the connection is for.
-    pub role: Role,
+    pub(crate) role: Role,
     /// Bytes; values below 512 are raised to 512.
-    pub max_frame_size: u32,
+    pub(crate) max_frame_size: u32,
     /// How many sessions a connection may have; 0 or more than 32768 count as 32768.
-    pub max_sessions: u32,
+    pub(crate) max_sessions: u32,
     /// Frames: the incoming window of a session. `None`: 2^31 - 1.
-    pub max_session_frames: Option<u32>,
+    pub(crate) max_session_frames: Option<u32>,
     /// We drop the connection after hearing nothing for this long; half of it is announced. Zero: never.
-    pub idle_timeout: Duration,
+    pub(crate) idle_timeout: Duration,
     /// How long a peer may take to send its Open. Zero: the safe default of [`super::DEFAULT_HANDSHAKE_TIMEOUT`].
-    pub initial_handshake_timeout: Duration,
+    pub(crate) initial_handshake_timeout: Duration,
     /// Which router annotations are taken out.
-    pub strip_annotations: StripAnnotations,
+    pub(crate) strip_annotations: StripAnnotations,
     /// Credit for a link on which we receive.
-    pub link_capacity: u32,
+    pub(crate) link_capacity: u32,
     /// Addresses are prefixed with the peer's virtual host.
-    pub multi_tenant: bool,
+    pub(crate) multi_tenant: bool,
     /// Cost of the connection; sent as `qd.inter-router-cost` when above 1.
-    pub cost: u32,
+    pub(crate) cost: u32,
     /// The configured `openProperties`, keys as symbols, in the order configured.
-    pub open_properties: Map,
+    pub(crate) open_properties: Map,
     /// What the listener's `failoverUrls` says: sent as `failover-server-list` when not empty.
-    pub failover: Vec<FailoverServer>,
+    pub(crate) failover: Vec<FailoverServer>,
     /// Which parts of messages the MESSAGE module shows.
-    pub message_components: MessageComponents,
+    pub(crate) message_components: MessageComponents,
 }
 
 impl Default for ConnectionSettings {
@@ -111,26 +106,24 @@ impl Default for ConnectionSettings {
 
 /// One server of a `failover-server-list`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FailoverServer {
+pub(crate) struct FailoverServer {
     /// `amqp` or `amqps`; `None` when not given.
-    pub scheme: Option<String>,
+    pub(crate) scheme: Option<String>,
     /// Host name or address.
-    pub host: String,
+    pub(crate) host: String,
     /// Port, as the text given.
-    pub port: String,
+    pub(crate) port: String,
 }
 
 /// A set of message parts that are logged; the old router's `messageLoggingComponents`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct MessageComponents(pub u16);
+pub(crate) struct MessageComponents(pub u16);
 
 impl MessageComponents {
     /// No message is logged.
-    pub const NONE: Self = Self(0);
-    /// Every component.
-    pub const ALL: Self = Self((1 << Self::NAMES.len()) - 1);
+    pub(crate) const NONE: Self = Self(0);
     /// The names of the components in the order in which they are printed; bit `n` stands for the n-th.
-    pub const NAMES: [&'static str; 14] = [
+    pub(crate) const NAMES: [&'static str; 14] = [
         "message-id",
         "user-id",
         "to",
@@ -147,66 +140,50 @@ impl MessageComponents {
         "app-properties",
     ];
 
-    /// Reads `none`, `all`, or names separated by commas or blanks; the error is the word that is no component.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut set = Self::NONE;
-        for word in text.split([',', ' ']).filter(|word| !word.is_empty()) {
-            match word {
-                "none" => set = Self::NONE,
-                "all" => set = Self::ALL,
-                _ => {
-                    let bit = Self::NAMES.iter().position(|name| *name == word).ok_or_else(|| word.to_owned())?;
-                    set.0 |= 1 << bit;
-                }
-            }
-        }
-        Ok(set)
-    }
-
     /// Whether the component at this index of [`Self::NAMES`] is in the set.
-    pub fn contains(self, index: usize) -> bool {
+    pub(crate) fn contains(self, index: usize) -> bool {
         self.0 & (1 << index) != 0
     }
 }
 
 /// A listener to be opened.
 #[derive(Clone)]
-pub struct ListenerSpec {
+pub(crate) struct ListenerSpec {
     /// Chosen by the caller; names the listener in [`super::Shards::stop_listening`] and in events.
-    pub id: ListenerId,
+    pub(crate) id: ListenerId,
     /// `host:port` as configured, for log lines.
-    pub host_port: String,
+    pub(crate) host_port: String,
     /// What `host` and `port` resolved to; all are listened on. Port 0 lets the system choose.
-    pub addresses: Vec<SocketAddr>,
+    pub(crate) addresses: Vec<SocketAddr>,
     /// For each accepted connection.
-    pub settings: Arc<ConnectionSettings>,
+    pub(crate) settings: Arc<ConnectionSettings>,
     /// The SASL layer offered.
-    pub sasl: SaslServerFactory,
+    pub(crate) sasl: SaslServerFactory,
     /// A peer that skips SASL is refused (`authenticatePeer`).
-    pub sasl_required: bool,
+    pub(crate) sasl_required: bool,
 }
 
 /// One attempt of a connector.
 #[derive(Clone)]
-pub struct ConnectorAttempt {
+pub(crate) struct ConnectorAttempt {
     /// Chosen by the caller; names the connector in events.
-    pub id: ConnectorId,
+    pub(crate) id: ConnectorId,
     /// `host:port` as configured, for log lines and management.
-    pub host_port: String,
+    pub(crate) host_port: String,
     /// The Open's `hostname`.
-    pub hostname: String,
+    pub(crate) hostname: String,
     /// Where to connect, tried in this order.
-    pub addresses: Vec<SocketAddr>,
+    pub(crate) addresses: Vec<SocketAddr>,
     /// For the connection.
-    pub settings: Arc<ConnectionSettings>,
+    pub(crate) settings: Arc<ConnectionSettings>,
     /// `None`: AMQP without a SASL layer.
-    pub sasl: Option<SaslClientFactory>,
+    pub(crate) sasl: Option<SaslClientFactory>,
 }
 
 /// The caller's name for a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ListenerId(pub u64);
+pub(crate) struct ListenerId(pub u64);
 
 /// The caller's name for a connector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ConnectorId(pub u64);
+pub(crate) struct ConnectorId(pub u64);

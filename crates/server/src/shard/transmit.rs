@@ -171,7 +171,7 @@ impl ShardHost {
 }
 
 fn edit(shared: &Shared, layout: Layout, section: &[u8], how: &Transmit<'_>) -> Box<[u8]> {
-    let router = how.annotate.then(|| RouterPart {
+    let router = how.annotate.then_some(RouterPart {
         phase: how.phase,
         to_override: how.to_override,
         this_router: shared.this_router.as_deref(),

@@ -188,7 +188,7 @@ impl Client {
     pub(super) fn receiver(&mut self, address: &str, credit: u32) -> LinkId {
         let link = self.link(false, Some(address));
         self.endpoint.add_credit(link, credit);
-        self.turn(Duration::from_millis(1));
+        self.write();
         link
     }
 
@@ -283,7 +283,8 @@ impl Client {
 
     /// Waits for the settled outcome of a delivery.
     pub(super) fn outcome(&mut self, key: u64) -> Option<DeliveryState> {
-        let is_it = |happened: &Happened| matches!(happened, Happened::Outcome { key: of, settled: true, .. } if *of == key);
+        let is_it =
+            |happened: &Happened| matches!(happened, Happened::Outcome { key: of, settled: true, .. } if *of == key);
         match self.expect("an outcome", is_it) {
             Happened::Outcome { state, .. } => state,
             other => unreachable!("expected an outcome, not {other:?}"),
@@ -301,9 +302,8 @@ impl Client {
     /// Settles a message received.
     pub(super) fn settle(&mut self, received: &Received, state: DeliveryState) {
         self.endpoint.update_incoming(received.link, received.delivery_id, Some(state), true);
-        self.turn(Duration::from_millis(1));
+        self.write();
     }
-
 }
 
 /// A message with a body of so many bytes.

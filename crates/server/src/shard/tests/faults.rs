@@ -26,7 +26,9 @@ fn a_frame_larger_than_allowed_ends_its_connection_and_disturbs_no_other() {
     bytes.extend_from_slice(&[0x7f, 0xff, 0xff, 0xff, 2, 0, 0, 0]);
     router.answer_to(&bytes);
     other.settle_down();
-    router.wait_until("one connection is left", |shards| shards.with_core(|core, _, now| core.connections(now).len()) == 1);
+    router.wait_until("one connection is left", |shards| {
+        shards.with_core(|core, _, now| core.connections(now).len()) == 1
+    });
 }
 
 #[test]
@@ -121,7 +123,8 @@ fn a_refused_link_is_detached_with_the_reason() {
     let mut client = router.client();
     client.sender(None);
     let link = client.receiver_of_nothing();
-    let detached = client.expect("a detach", |happened| matches!(happened, Happened::Detached { link: of, .. } if *of == link));
+    let detached =
+        client.expect("a detach", |happened| matches!(happened, Happened::Detached { link: of, .. } if *of == link));
     let Happened::Detached { closed, error, .. } = detached else { unreachable!("expected a detach") };
     assert!(closed);
     assert_eq!(error.map(|error| error.condition.0), Some("qd:no-route-to-dest".to_owned()));

@@ -52,10 +52,8 @@ fn the_open_follows_the_settings() {
         (symbol("network-host"), Value::String("other".to_owned())),
         (symbol("port"), Value::String("5672".to_owned())),
     ]);
-    let expected = [
-        (symbol("failover-server-list"), Value::List(vec![Value::Map(server)])),
-        (symbol("mine"), Value::Bool(true)),
-    ];
+    let expected =
+        [(symbol("failover-server-list"), Value::List(vec![Value::Map(server)])), (symbol("mine"), Value::Bool(true))];
     assert_eq!(open.properties.as_ref().expect("there are some").0[3..], expected);
 }
 
@@ -94,7 +92,8 @@ fn a_connector_that_finds_nobody_says_why() {
     let event = next_event(&mut router);
     let ShardEvent::ConnectorFailed { connector, connection_id, message } = event else { panic!("not {event:?}") };
     assert_eq!((connector, connection_id), (ConnectorId(7), id));
-    let expected = format!("[C{id}] Connection to localhost:1 failed: proton:io Connection refused - disconnected localhost:1");
+    let expected =
+        format!("[C{id}] Connection to localhost:1 failed: proton:io Connection refused - disconnected localhost:1");
     assert_eq!(message, expected);
 }
 
@@ -106,7 +105,9 @@ fn a_connector_tries_all_addresses_and_tells_when_it_is_open_and_when_it_is_lost
     let event = next_event(&mut router);
     let ShardEvent::ConnectorOpened { open, connection_id, message, .. } = event else { panic!("not {event:?}") };
     assert_eq!((open.container_id.as_str(), connection_id), ("QDR", id));
-    let expected = format!("[C{id}] Connection Opened: dir=out host=localhost:1 vhost= encrypted=no auth=no user=(null) container_id=QDR");
+    let expected = format!(
+        "[C{id}] Connection Opened: dir=out host=localhost:1 vhost= encrypted=no auth=no user=(null) container_id=QDR"
+    );
     assert_eq!(message, expected);
     drop(peer);
     let event = next_event(&mut router);
