@@ -26,7 +26,7 @@ pub struct Attach {
     pub unsettled: Option<Map>,
     /// Not all of them are listed.
     pub incomplete_unsettled: bool,
-    /// Where the sender's delivery-count begins; mandatory from the sending end.
+    /// Where the sender's delivery-count begins. The sending end must give it; the old router takes 0 where it does not.
     pub initial_delivery_count: Option<u32>,
     /// Bytes; 0 or absent: no limit.
     pub max_message_size: Option<u64>,
@@ -74,10 +74,7 @@ impl Attach {
             target: fields.optional(TargetTerminus::decode)?,
             unsettled: fields.optional(Decoder::read_owned_map)?,
             incomplete_unsettled: fields.optional(Decoder::read_bool)?.unwrap_or(false),
-            initial_delivery_count: match role {
-                Role::Sender => Some(fields.mandatory("initial-delivery-count", Decoder::read_uint)?),
-                Role::Receiver => fields.optional(Decoder::read_uint)?,
-            },
+            initial_delivery_count: fields.optional(Decoder::read_uint)?,
             max_message_size: fields.optional(Decoder::read_ulong)?,
             offered_capabilities: fields.symbols()?,
             desired_capabilities: fields.symbols()?,

@@ -322,7 +322,7 @@ fn an_absent_limit_is_no_limit() {
 
 #[test]
 fn mandatory_fields_must_be_there() {
-    let cases: [(u8, &[&[u8]], &str); 12] = [
+    let cases: [(u8, &[&[u8]], &str); 11] = [
         (0x10, &[], "container-id"),
         (0x10, &[NULL, b"\xa1\x01h"], "container-id"),
         (0x11, &[NULL], "next-outgoing-id"),
@@ -330,7 +330,6 @@ fn mandatory_fields_must_be_there() {
         (0x11, &[NULL, b"\x43", b"\x43"], "outgoing-window"),
         (0x12, &[b"\xa1\x01n"], "handle"),
         (0x12, &[b"\xa1\x01n", b"\x43"], "role"),
-        (0x12, &[b"\xa1\x01n", b"\x43", b"\x42"], "initial-delivery-count"),
         (0x13, &[NULL, b"\x43", b"\x43"], "outgoing-window"),
         (0x14, &[NULL, b"\x43"], "handle"),
         (0x15, &[b"\x41"], "first"),
@@ -343,9 +342,10 @@ fn mandatory_fields_must_be_there() {
 }
 
 #[test]
-fn a_receiver_need_not_give_an_initial_delivery_count() {
-    let attach = list8(0x12, &[b"\xa1\x01n", b"\x43", b"\x41"]);
-    assert_eq!(decode(&attach), Performative::Attach(Box::new(Attach::new("n", 0, Role::Receiver))));
+fn an_initial_delivery_count_need_not_be_given() {
+    let attach = list8(0x12, &[b"\xa1\x01n", b"\x43", b"\x42"]);
+    let expected = Attach { initial_delivery_count: None, ..Attach::new("n", 0, Role::Sender) };
+    assert_eq!(decode(&attach), Performative::Attach(Box::new(expected)));
 }
 
 #[test]
