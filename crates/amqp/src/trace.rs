@@ -8,7 +8,7 @@ mod number;
 use crate::codec::Decoder;
 use crate::sasl::SaslFrame;
 use crate::value::Value;
-use dump::{Dump, MAX_TEXT};
+use dump::{Dump, MAX_TEXT, Style};
 
 /// Which way a frame goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,14 +39,14 @@ pub fn frame(out: &mut String, direction: Direction, channel: u16, body: &[u8]) 
     if body.is_empty() {
         out.push_str("(EMPTY FRAME)");
     } else {
-        self::body(&mut Dump::new(out, MAX_TEXT), body);
+        self::body(&mut Dump::new(out, Style::Frame, MAX_TEXT), body);
     }
 }
 
 /// Appends a SASL frame. What could be a password is shown as `***`.
 pub fn sasl_frame(out: &mut String, direction: Direction, body: &[u8]) {
     prefix(out, direction, 0);
-    let mut dump = Dump::new(out, MAX_TEXT);
+    let mut dump = Dump::new(out, Style::Frame, MAX_TEXT);
     match SaslFrame::decode(body) {
         // What ANONYMOUS sends is for the log.
         Ok(SaslFrame::Init { mechanism, .. }) if mechanism == "ANONYMOUS" => {}
@@ -64,9 +64,10 @@ pub fn event(out: &mut String, direction: Direction, what: &str) {
     }
 }
 
-/// Appends a value as the old router prints values in logs, such as `{:product="x", :"qd.conn-id"=2}`.
+/// Appends a value as the old router prints values in logs other than frame traces, such as
+/// `{:product="x", :"qd.conn-id"=2}`. There, unlike in traces, unsigned numbers are decimal.
 pub fn value(out: &mut String, value: &Value) {
-    let mut dump = Dump::new(out, MAX_TEXT);
+    let mut dump = Dump::new(out, Style::Data, MAX_TEXT);
     dump.value(value);
     dump.finish();
 }

@@ -11,17 +11,27 @@ pub(super) const MAX_TEXT: usize = 8192;
 
 const CUT: &str = " ... (truncated)";
 
+/// The old router has two ways to print the same value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// In frame traces: unsigned numbers in hexadecimal, arrays as `@<int>[1]`.
+    Frame,
+    /// In other logs: all numbers in decimal, arrays as `@PN_INT[1]`.
+    Data,
+}
+
 /// Text in the making, and where it is to be cut.
 pub(super) struct Dump<'o> {
     out: &'o mut String,
+    style: Style,
     end: usize,
     hide_secrets: bool,
 }
 
 impl<'o> Dump<'o> {
-    pub(super) fn new(out: &'o mut String, limit: usize) -> Self {
+    pub(super) fn new(out: &'o mut String, style: Style, limit: usize) -> Self {
         let end = out.len() + limit;
-        Self { out, end, hide_secrets: false }
+        Self { out, style, end, hide_secrets: false }
     }
 
     /// From here on, what a SASL client sends to prove who it is is not shown.
@@ -59,7 +69,11 @@ impl<'o> Dump<'o> {
             Value::Null => self.text("null"),
             Value::Bool(value) => self.text(if *value { "true" } else { "false" }),
             Value::Ubyte(_) | Value::Ushort(_) | Value::Uint(_) | Value::Ulong(_) => {
-                self.write(format_args!("0x{:x}", value.as_u64().unwrap_or_default()));
+                let number = value.as_u64().unwrap_or_default();
+                match self.style {
+                    Style::Frame => self.write(format_args!("0x{number:x}")),
+                    Style::Data => self.write(format_args!("{number}")),
+                }
             }
             Value::Byte(_) | Value::Short(_) | Value::Int(_) | Value::Long(_) => {
                 self.write(format_args!("{}", value.as_i64().unwrap_or_default()));
@@ -67,10 +81,10 @@ impl<'o> Dump<'o> {
             Value::Timestamp(value) => self.write(format_args!("{value}")),
             Value::Float(value) => number::general(self.out, (*value).into()),
             Value::Double(value) => number::general(self.out, *value),
-            Value::Decimal32(bytes) => self.write(format_args!("D32({:04x})", u32::from_be_bytes(*bytes))),
-            Value::Decimal64(bytes) => self.write(format_args!("D64({:08x})", u64::from_be_bytes(*bytes))),
-            Value::Decimal128(bytes) => self.write(format_args!("D128({:016x})", u128::from_be_bytes(*bytes))),
-            Value::Char(value) => self.write(format_args!("{value:?}")),
+            Value::Decimal32(bytes) => self.decimal("D32", 4, u32::from_be_bytes(*bytes).into()),
+            Value::Decimal64(bytes) => self.decimal("D64", 8, u64::from_be_bytes(*bytes).into()),
+            Value::Decimal128(bytes) => self.write(format_args!("D128({:032x})", u128::from_be_bytes(*bytes))),
+            Value::Char(value) => self.between("", value.encode_utf8(&mut [0; 4]).as_bytes(), ""),
             Value::Uuid(bytes) => self.uuid(bytes),
             Value::Binary(bytes) => self.between("b\"", bytes, "\""),
             Value::String(text) => self.between("\"", text.as_bytes(), "\""),
@@ -112,9 +126,22 @@ impl<'o> Dump<'o> {
         }
     }
 
+    fn decimal(&mut self, name: &str, digits: usize, encoded: u64) {
+        match self.style {
+            Style::Frame => self.write(format_args!("{name}({encoded:0digits$x})")),
+            Style::Data => self.write(format_args!("{name}({encoded})")),
+        }
+    }
+
     fn symbol(&mut self, symbol: &str) {
-        let starts_well = symbol.starts_with(|first: char| first.is_ascii_alphabetic());
-        if starts_well && symbol.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+        let plain = match self.style {
+            Style::Frame => {
+                symbol.starts_with(|first: char| first.is_ascii_alphabetic())
+                    && symbol.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            }
+            Style::Data => symbol.bytes().all(|byte| byte.is_ascii_alphabetic()),
+        };
+        if plain {
             self.between(":", symbol.as_bytes(), "");
         } else {
             self.between(":\"", symbol.as_bytes(), "\"");
@@ -156,10 +183,13 @@ impl<'o> Dump<'o> {
     }
 
     fn array(&mut self, array: &Array) {
-        self.write(format_args!("@<{}>", names::array_type(array.code)));
+        match self.style {
+            Style::Frame => self.write(format_args!("@<{}>", names::array_type(array.code))),
+            Style::Data => self.write(format_args!("@PN_{}", names::value_type(array.code).to_ascii_uppercase())),
+        }
         match format::width(array.code) {
             // All members are the same, and can be very many.
-            Some(format::Width::Fixed(0)) if array.items.len() > 1 => {
+            Some(format::Width::Fixed(0)) if self.style == Style::Frame && array.items.len() > 1 => {
                 self.text("[");
                 array.items.iter().take(1).for_each(|first| self.value(first));
                 self.write(format_args!(", ...({} more)]", array.items.len() - 1));
@@ -179,10 +209,13 @@ impl<'o> Dump<'o> {
                 }
                 return;
             }
-            (Value::Ulong(code), None) if *code <= u8::MAX.into() => self.write(format_args!("@{code} ")),
+            (Value::Ulong(code), None) if self.style == Style::Data || *code <= u8::MAX.into() => {
+                self.write(format_args!("@{code} "));
+            }
             (descriptor, _) => {
                 self.text("@");
                 self.value(descriptor);
+                self.text(if self.style == Style::Data { " " } else { "" });
             }
         }
         self.value(&described.value);

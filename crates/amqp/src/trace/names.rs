@@ -152,13 +152,20 @@ const PROPERTIES: &[&str] = &[
     "reply-to-group-id",
 ];
 
-/// The name of an array's element type.
+/// The name of an array's element type, which is finer than that of a value.
 pub(super) fn array_type(code: u8) -> &'static str {
     match code {
-        format::NULL => "null",
-        format::BOOLEAN => "bool",
         format::TRUE => "true",
         format::FALSE => "false",
+        _ => value_type(code),
+    }
+}
+
+/// The name of the type of values with this format code.
+pub(super) fn value_type(code: u8) -> &'static str {
+    match code {
+        format::NULL => "null",
+        format::BOOLEAN | format::TRUE | format::FALSE => "bool",
         format::UBYTE => "ubyte",
         format::USHORT => "ushort",
         format::UINT | format::SMALL_UINT | format::UINT_0 => "uint",

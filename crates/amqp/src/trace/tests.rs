@@ -23,7 +23,17 @@ fn traced_sasl(frame: &SaslFrame) -> String {
     out
 }
 
-fn text(value: &Value) -> String {
+/// The value as it stands in a frame.
+fn in_frame(value: &Value) -> String {
+    let mut body = Vec::new();
+    value.encode(&mut body);
+    let mut out = String::new();
+    frame(&mut out, Outgoing, 0, &body);
+    out.split_off("0 -> ".len())
+}
+
+/// The value as it stands in other logs.
+fn in_log(value: &Value) -> String {
     let mut out = String::new();
     super::value(&mut out, value);
     out
@@ -195,60 +205,67 @@ fn a_malformed_sasl_frame_shows_nothing_of_its_content() {
 }
 
 #[test]
-fn values_read_as_the_old_router_prints_them() {
+fn values_read_as_the_old_router_prints_them_in_frames_and_in_other_logs() {
     let values = [
-        (Value::Null, "null"),
-        (Value::Ubyte(7), "0x7"),
-        (Value::Ulong(258), "0x102"),
-        (Value::Byte(-1), "-1"),
-        (Value::Long(-1_234_567_890_123), "-1234567890123"),
-        (Value::Float(0.1), "0.1"),
-        (Value::Double(123_456_789.123), "1.23457e+08"),
-        (Value::Decimal32([1, 2, 3, 4]), "D32(1020304)"),
-        (Value::Decimal64([0; 8]), "D64(00000000)"),
-        (Value::Decimal128([0; 16]), "D128(0000000000000000)"),
-        (Value::Char('A'), "'A'"),
-        (Value::Timestamp(1_500_000_000_123), "1500000000123"),
-        (Value::Binary(b"ab\0\"\\".to_vec()), "b\"ab\\x00\\x22\\x5c\""),
-        (Value::from("h\u{20ac}llo 'w'"), "\"h\\xe2\\x82\\xacllo \\x27w\\x27\""),
-        (Value::symbol("x-opt-jms"), ":x-opt-jms"),
-        (Value::symbol("a.b"), ":\"a.b\""),
-        (Value::symbol("1a"), ":\"1a\""),
-        (Value::symbol(""), ":\"\""),
-        (Value::List(vec![Value::Null, true.into()]), "[null, true]"),
-        (Value::List(vec![]), "[]"),
-        (Value::Map(Map::new()), "{}"),
+        (Value::Null, "null", "null"),
+        (Value::Ubyte(7), "0x7", "7"),
+        (Value::Ulong(258), "0x102", "258"),
+        (Value::Byte(-1), "-1", "-1"),
+        (Value::Long(-1_234_567_890_123), "-1234567890123", "-1234567890123"),
+        (Value::Float(0.1), "0.1", "0.1"),
+        (Value::Double(123_456_789.123), "1.23457e+08", "1.23457e+08"),
+        (Value::Decimal32([1, 2, 3, 4]), "D32(1020304)", "D32(16909060)"),
+        (Value::Decimal64([0; 8]), "D64(00000000)", "D64(0)"),
+        (Value::Timestamp(1_500_000_000_123), "1500000000123", "1500000000123"),
+        (Value::Binary(b"ab\0\"\\".to_vec()), "b\"ab\\x00\\x22\\x5c\"", "b\"ab\\x00\\x22\\x5c\""),
+        (Value::from("h\u{20ac} 'w'"), "\"h\\xe2\\x82\\xac \\x27w\\x27\"", "\"h\\xe2\\x82\\xac \\x27w\\x27\""),
+        (Value::symbol("aB"), ":aB", ":aB"),
+        (Value::symbol("x-opt-jms"), ":x-opt-jms", ":\"x-opt-jms\""),
+        (Value::symbol("A1"), ":A1", ":\"A1\""),
+        (Value::symbol("a.b"), ":\"a.b\"", ":\"a.b\""),
+        (Value::symbol("1a"), ":\"1a\"", ":\"1a\""),
+        (Value::symbol(""), ":\"\"", ":"),
+        (Value::List(vec![Value::Null, true.into()]), "[null, true]", "[null, true]"),
+        (Value::List(vec![]), "[]", "[]"),
+        (Value::Map(Map::new()), "{}", "{}"),
     ];
-    for (value, expected) in values {
-        assert_eq!(text(&value), expected);
+    for (value, frame, log) in values {
+        assert_eq!((in_frame(&value).as_str(), in_log(&value).as_str()), (frame, log));
     }
 }
 
 #[test]
 fn a_uuid_has_hyphens() {
-    let bytes = std::array::from_fn(|index| 0xa0 + index as u8);
-    assert_eq!(text(&Value::Uuid(bytes)), "UUID(a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf)");
+    let uuid = Value::Uuid(std::array::from_fn(|index| 0xa0 + index as u8));
+    assert_eq!(in_log(&uuid), "UUID(a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf)");
+}
+
+#[test]
+fn a_char_is_shown_and_a_decimal128_with_all_its_digits() {
+    let decimal = Value::Decimal128(std::array::from_fn(|index| index as u8));
+    assert_eq!(in_log(&Value::Char('A')), "A");
+    assert_eq!(in_log(&decimal), "D128(000102030405060708090a0b0c0d0e0f)");
 }
 
 #[test]
 fn described_values_read_as_the_old_router_prints_them() {
     let mut error = Vec::new();
     DeliveryState::Rejected(Some(Box::new(ErrorCondition::new("amqp:x", "d")))).encode(&mut error);
-    let symbolic = crate::Described { descriptor: Value::symbol("d"), value: Value::Int(5) };
-    assert_eq!(
-        text(&Value::decode(&error).unwrap()),
-        "@rejected(37) [error=@error(29) [condition=:\"amqp:x\", description=\"d\"]]"
-    );
-    assert_eq!(text(&symbolic.into()), "@:d5");
-    assert_eq!(text(&Value::described(80, true)), "@80 true");
-    assert_eq!(text(&Value::described(0x1_0000_0002, Value::List(vec![]))), "@0x100000002[]");
-    assert_eq!(text(&Value::described(0x75, b"a".as_slice())), "@data(117) b\"a\"");
+    let error = Value::decode(&error).unwrap();
+    let symbolic = crate::Described { descriptor: Value::symbol("d"), value: Value::Int(5) }.into();
+    let rejected = "@rejected(37) [error=@error(29) [condition=:\"amqp:x\", description=\"d\"]]";
+    assert_eq!((in_frame(&error).as_str(), in_log(&error).as_str()), (rejected, rejected));
+    assert_eq!((in_frame(&symbolic).as_str(), in_log(&symbolic).as_str()), ("@:d5", "@:d 5"));
+    assert_eq!(in_frame(&Value::described(80, true)), "@80 true");
+    let wide = Value::described(0x1_0000_0002, Value::List(vec![]));
+    assert_eq!((in_frame(&wide).as_str(), in_log(&wide).as_str()), ("@0x100000002[]", "@4294967298 []"));
+    assert_eq!(in_frame(&Value::described(0x75, b"a".as_slice())), "@data(117) b\"a\"");
 }
 
 #[test]
 fn a_body_that_is_a_list_keeps_its_nulls() {
     let body = Value::described(descriptor::AMQP_SEQUENCE, vec![Value::Null, Value::Int(1)]);
-    assert_eq!(text(&body), "@amqp-sequence(118) [null, 1]");
+    assert_eq!(in_frame(&body), "@amqp-sequence(118) [null, 1]");
 }
 
 #[test]
@@ -257,16 +274,18 @@ fn fields_beyond_those_defined_are_shown_without_a_name() {
     let mut list = ListEncoder::described(&mut received, descriptor::RECEIVED);
     list.field(|out| encode::uint(out, 5)).field(|out| encode::ulong(out, 6)).field(|out| encode::int(out, 1));
     list.finish();
-    assert_eq!(text(&Value::decode(&received).unwrap()), "@received(35) [section-number=0x5, section-offset=0x6, 1]");
+    let received = Value::decode(&received).unwrap();
+    assert_eq!(in_frame(&received), "@received(35) [section-number=0x5, section-offset=0x6, 1]");
 }
 
 #[test]
 fn arrays_name_their_type() {
-    let ints = Array::new(vec![Value::Int(1), Value::Int(2)]).unwrap();
+    let ints = Array::new(vec![Value::Int(1), Value::Int(2)]).unwrap().into();
     let trues = Value::decode(b"\xe0\x02\x03\x41").unwrap();
-    assert_eq!(text(&ints.into()), "@<int>[1, 2]");
-    assert_eq!(text(&Value::symbols([])), "@<symbol>[]");
-    assert_eq!(text(&trues), "@<true>[true, ...(2 more)]");
+    assert_eq!((in_frame(&ints).as_str(), in_log(&ints).as_str()), ("@<int>[1, 2]", "@PN_INT[1, 2]"));
+    assert_eq!(in_frame(&Value::symbols([])), "@<symbol>[]");
+    assert_eq!(in_frame(&trues), "@<true>[true, ...(2 more)]");
+    assert_eq!(in_log(&trues), "@PN_BOOL[true, true, true]");
 }
 
 #[test]
