@@ -82,7 +82,7 @@ impl<'o> Dump<'o> {
             Value::Float(value) => number::general(self.out, (*value).into()),
             Value::Double(value) => number::general(self.out, *value),
             Value::Decimal32(bytes) => self.decimal("D32", 4, u32::from_be_bytes(*bytes).into()),
-            Value::Decimal64(bytes) => self.decimal("D64", 8, u64::from_be_bytes(*bytes).into()),
+            Value::Decimal64(bytes) => self.decimal("D64", 8, u64::from_be_bytes(*bytes)),
             Value::Decimal128(bytes) => self.write(format_args!("D128({:032x})", u128::from_be_bytes(*bytes))),
             Value::Char(value) => self.between("", value.encode_utf8(&mut [0; 4]).as_bytes(), ""),
             Value::Uuid(bytes) => self.uuid(bytes),
