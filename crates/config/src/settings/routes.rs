@@ -56,7 +56,6 @@ impl LinkRouteConfig {
     /// If it is unclear which links it is about or where they go.
     pub fn from_attributes(attributes: &Attributes) -> Result<Self, Invalid> {
         let read = Reader(attributes);
-        let matches = AddressMatch::from_attributes(attributes)?;
         let Some(word) = attributes.text("direction").or_else(|| attributes.text("dir")) else {
             let text = "No 'direction' attribute provided - it is mandatory";
             return Err(Invalid::attribute("direction", Class::General, text).hint("add direction: in or out"));
@@ -68,7 +67,7 @@ impl LinkRouteConfig {
         }
         Ok(LinkRouteConfig {
             name: read.text("name"),
-            matches,
+            matches: AddressMatch::from_attributes(attributes)?,
             direction,
             via: RouteVia::from_attributes(attributes)?,
             add_external_prefix: read.text("addExternalPrefix"),

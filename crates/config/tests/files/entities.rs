@@ -118,6 +118,13 @@ fn a_route_goes_to_one_place() {
 }
 
 #[test]
+fn an_address_that_is_no_text_is_refused() {
+    let attributes = management::Attributes::new().with("prefix", amqp::Value::Int(5));
+    let refusal = Settings::from_attributes(&schema::ADDRESS, &attributes).unwrap_err();
+    assert_eq!(refusal.text, "Prefix must be a non-empty string type");
+}
+
+#[test]
 fn an_sslprofile_may_name_its_password_in_several_ways() {
     let profile = |line: &str| read(&format!("sslProfile {{\n name: s\n {line}\n}}")).unwrap();
     let password = |config: Config| config.ssl_profiles().next().unwrap().1.password.clone();

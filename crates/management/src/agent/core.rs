@@ -198,6 +198,9 @@ fn update(
     }
     let current = find(ty, request, backend).map_err(puzzled)?;
     let given = body_attributes(&request.body).map_err(puzzled)?;
+    if *ty == CONNECTION && given.0.is_empty() {
+        return Err(bad_request());
+    }
     let changes = schema::validate_update(ty, &current, &given).map_err(|_| bad_request())?.attributes;
     let identity = identity_of(&current);
     let updated = if changes.0.is_empty() { current } else { backend.update(ty, &identity, changes, context)? };

@@ -1,7 +1,7 @@
 //! Are these attributes valid for an entity? Checking, coercing, renaming and completing them.
 
 use super::coerce::coerce;
-use super::entity_type::{Attribute, DefaultValue, EntityType};
+use super::entity_type::{Attribute, AttributeType, DefaultValue, EntityType};
 use super::invalid::{Class, Invalid};
 use super::{ROUTER, suggest};
 use crate::attributes::{Attributes, number};
@@ -66,6 +66,16 @@ fn is_core(ty: &EntityType) -> bool {
     !ty.core_columns.is_empty() && *ty != ROUTER
 }
 
+/// A wrong value in the words of the core agent.
+fn core_words(attribute: &Attribute, mut invalid: Invalid) -> Invalid {
+    match (attribute.name, attribute.kind) {
+        ("matchMethod", _) => "Exchange matchMethod must be either 'amqp' or 'mqtt'".clone_into(&mut invalid.text),
+        (name, AttributeType::Enum(_)) => invalid.text = format!("Invalid value for '{name}'"),
+        _ => {}
+    }
+    invalid
+}
+
 struct Validation {
     ty: &'static EntityType,
     source: Source,
@@ -83,7 +93,12 @@ impl Validation {
             return;
         }
         match coerce(attribute, value) {
+            // What is no text is no address; the core agent says so in words of its own.
+            Ok(_) if self.quietly_core() && matches!(attribute.name, "prefix" | "pattern") => {
+                self.result.attributes.set(attribute.name, value.clone());
+            }
             Ok(value) => self.result.attributes.set(attribute.name, value),
+            Err(invalid) if self.quietly_core() => self.wrong.push(core_words(attribute, invalid)),
             Err(invalid) => self.wrong.push(self.prefixed(invalid)),
         }
     }

@@ -109,6 +109,22 @@ fn a_creation_with_an_impossible_word_is_refused_rather_than_guessed_at() {
 }
 
 #[test]
+fn impossible_words_are_told_as_the_core_agent_tells_them() {
+    let create = |ty: &str, name: &str| {
+        let ty = format!("org.apache.qpid.dispatch.router.config.{ty}");
+        Node::default().status(&[("operation", "CREATE"), ("type", &ty)], map(&[(name, Value::from("x"))])).1
+    };
+    assert_eq!(create("linkRoute", "direction"), "Invalid value for 'direction'");
+    assert_eq!(create("exchange", "matchMethod"), "Exchange matchMethod must be either 'amqp' or 'mqtt'");
+}
+
+#[test]
+fn a_prefix_that_is_no_text_is_left_to_the_backend_to_refuse() {
+    let answer = Node::default().ask(&[("operation", "CREATE"), ("type", ADDRESS)], map(&[("prefix", Value::Int(5))]));
+    assert_eq!(answer.map().get("prefix"), Some(&Value::Int(5)));
+}
+
+#[test]
 fn former_names_are_taken_without_a_warning() {
     let mut node = Node::default();
     let body = map(&[("addr", Value::from("x")), ("dir", Value::from("in"))]);
@@ -167,6 +183,7 @@ fn whatever_is_wrong_with_an_update_of_a_connection_is_a_bad_request() {
     assert_eq!(node.status(&update("7"), map(&[("adminStatus", Value::from("zz"))])), bad());
     assert_eq!(node.status(&update("7"), map(&[("colour", Value::from("red"))])), bad());
     assert_eq!(node.status(&update("7"), Value::Null), bad());
+    assert_eq!(node.status(&update("7"), map(&[])), bad());
 }
 
 #[test]
