@@ -4,8 +4,11 @@
 //! It deliberately does not know how a router works inside: it starts one, or talks to one over AMQP.
 #![forbid(unsafe_code)]
 
+pub mod bench;
 pub mod client;
+pub mod commands;
 pub mod old_tools;
 pub mod python;
 pub mod qdmanage;
 pub mod qdstat;
+pub mod text;

@@ -1,2 +1,13 @@
-//! (being written)
-fn main() {}
+//! One program for everything that one does with a router. See [`cli::commands`].
+#![forbid(unsafe_code)]
+
+use std::io::BufWriter;
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    ExitCode::from(cli::commands::run(std::env::args_os(), &mut out, &mut std::io::stderr().lock()))
+}

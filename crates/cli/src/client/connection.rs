@@ -198,7 +198,7 @@ impl Client {
 }
 
 /// Opens a TCP connection to the first address of the host that takes it.
-fn dial(url: &Url, timeout: Duration) -> Result<TcpStream, ClientError> {
+pub(crate) fn dial(url: &Url, timeout: Duration) -> Result<TcpStream, ClientError> {
     let port = url.port_number().unwrap_or_default();
     let addresses = (url.host.as_str(), port).to_socket_addrs().map_err(|error| unknown_host(url, &error))?;
     let mut failure = None;
@@ -246,7 +246,7 @@ fn unknown_host(url: &Url, error: &std::io::Error) -> ClientError {
 }
 
 /// A name that nobody else has: a random UUID as text.
-pub(super) fn random_id() -> String {
+pub(crate) fn random_id() -> String {
     // The standard library seeds its hash maps from the system's random numbers, and hands them out nowhere else.
     let random = || RandomState::new().build_hasher().finish();
     let mut bytes = [0; 16];

@@ -11,6 +11,7 @@ mod url;
 
 pub use books::{Incoming, Outcome};
 pub use connection::Client;
+pub(crate) use connection::{dial, random_id};
 pub use error::{ClientError, StatusClass};
 pub use link::{Receiver, ReceiverOptions, Sender};
 pub use node::{Node, QueryRows};

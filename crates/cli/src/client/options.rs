@@ -55,7 +55,7 @@ impl ConnectOptions {
     }
 
     /// The SASL client, if SASL is to be spoken.
-    pub(super) fn mechanisms(&self) -> Option<security::ClientMechanisms> {
+    pub(crate) fn mechanisms(&self) -> Option<security::ClientMechanisms> {
         let user = self.sasl.user.clone().or_else(|| self.url.user.clone());
         let password = self.sasl.password.clone().or_else(|| self.url.password.clone());
         if user.is_none() && self.sasl.mechanisms.is_none() && !self.sasl.always {
@@ -78,7 +78,7 @@ impl ConnectOptions {
     ///
     /// # Errors
     /// [`ClientError::Tls`] if a connection of this kind needs TLS.
-    pub(super) fn check(&self) -> Result<(), ClientError> {
+    pub(crate) fn check(&self) -> Result<(), ClientError> {
         let reason = if self.url.is_tls() {
             "the URL begins with amqps:"
         } else if self.tls.certificate.is_some() {
