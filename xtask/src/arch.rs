@@ -18,7 +18,7 @@ const LAYERS: &[&str] = &[
     "config",
     "security",
     "server",
-    "cli",
+    "waystation",
     "perf",
     "sim",
 ];

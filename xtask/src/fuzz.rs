@@ -4,6 +4,7 @@
 
 use crate::shell;
 use anyhow::{Context, Result, bail};
+use std::fs::File;
 use std::path::PathBuf;
 
 /// LLVM's coverage instrumentation as libFuzzer reads it.
@@ -38,24 +39,40 @@ pub(crate) fn run(target: Option<&str>, seconds: u32, merge: bool) -> Result<()>
         for folder in [&committed, &found, &artifacts] {
             std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         }
-        let fuzzer = || {
-            let mut fuzzer = shell::command(programs.join(name));
-            fuzzer.arg(format!("-artifact_prefix={}/", artifacts.display()));
-            fuzzer.args([
-                format!("-timeout={HANG}"),
-                format!("-rss_limit_mb={MEMORY}"),
-                format!("-max_len={LENGTH}"),
-                "-verbosity=0".to_owned(),
-                "-print_final_stats=1".to_owned(),
-            ]);
-            fuzzer
+        let log = shell::target_folder().join("fuzz").join(format!("{name}.log"));
+        let mut fuzzer = shell::command(programs.join(name));
+        fuzzer.args([
+            format!("-max_total_time={seconds}"),
+            format!("-timeout={HANG}"),
+            format!("-rss_limit_mb={MEMORY}"),
+            format!("-max_len={LENGTH}"),
+            "-print_final_stats=1".to_owned(),
+            format!("-artifact_prefix={}/", artifacts.display()),
+        ]);
+        fuzzer
+            .arg(&found)
+            .arg(&committed)
+            .stderr(File::create(&log).with_context(|| format!("cannot write {}", log.display()))?);
+        let outcome = shell::run(&mut fuzzer);
+        let told = std::fs::read_to_string(&log).unwrap_or_default();
+        let report = if outcome.is_ok() {
+            told.lines().filter(|line| line.starts_with("stat::")).collect()
+        } else {
+            last(&told, 60)
         };
-        shell::run(fuzzer().arg(format!("-max_total_time={seconds}")).arg(&found).arg(&committed))?;
+        println!("{}", report.join("\n"));
+        outcome.with_context(|| format!("the input that fails is in {}", artifacts.display()))?;
         if merge {
-            shell::run(fuzzer().arg("-merge=1").arg(&committed).arg(&found))?;
+            shell::run(shell::command(programs.join(name)).arg("-merge=1").arg(&committed).arg(&found))?;
         }
     }
     Ok(())
+}
+
+/// The last lines of a text.
+fn last(text: &str, count: usize) -> Vec<&str> {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(count)..].to_vec()
 }
 
 /// The names of the targets: one file each.

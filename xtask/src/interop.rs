@@ -44,7 +44,7 @@ pub(crate) fn run(suite: Option<Suite>, programs: Option<PathBuf>, arguments: &[
 
 /// Builds the programs as users get them, and says where they are.
 pub(crate) fn build() -> Result<PathBuf> {
-    shell::run(shell::cargo().args(["build", "--release", "--locked", "--package", "cli"]))?;
+    shell::run(shell::cargo().args(["build", "--release", "--locked", "--package", "waystation"]))?;
     Ok(shell::target_folder().join("release"))
 }
 
