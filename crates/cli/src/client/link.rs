@@ -99,7 +99,6 @@ impl Client {
     pub fn grant(&mut self, receiver: &Receiver, credit: u32) {
         if credit > 0 {
             self.engine.add_credit(receiver.link, credit);
-            self.engine.announce_credit(receiver.link);
         }
     }
 
