@@ -32,27 +32,30 @@ struct Slot<T> {
     entry: Entry<T>,
 }
 
-struct Page<T> {
-    slots: Box<[Slot<T>]>,
-    free: u32,
-    used: u32,
+type Page<T> = [Slot<T>; PAGE];
+
+fn new_page<T>() -> Box<Page<T>> {
+    let vacant = |at: usize| Slot {
+        generation: 0,
+        entry: Entry::Vacant { next: if at + 1 == PAGE { NONE } else { at as u32 + 1 } },
+    };
+    let slots: Box<[Slot<T>]> = (0..PAGE).map(vacant).collect();
+    slots.try_into().unwrap_or_else(|_| unreachable!("it was made of so many slots"))
 }
 
-impl<T> Page<T> {
-    fn new() -> Self {
-        let slots = (1..=PAGE as u32)
-            .map(|next| Slot {
-                generation: 0,
-                entry: Entry::Vacant { next: if next == PAGE as u32 { NONE } else { next } },
-            })
-            .collect();
-        Self { slots, free: 0, used: 0 }
-    }
+/// What is known of a page without looking into it.
+#[derive(Clone, Copy)]
+struct PageState {
+    /// First vacant slot.
+    free: u32,
+    /// Occupied slots.
+    used: u32,
 }
 
 /// A growing and shrinking set of values with stable indices.
 pub(crate) struct Arena<T> {
-    pages: Vec<Option<Page<T>>>,
+    pages: Vec<Option<Box<Page<T>>>>,
+    states: Vec<PageState>,
     /// One bit per page: it is there and has room.
     room: Vec<u64>,
     /// No word of `room` below this one has a bit set.
@@ -67,7 +70,16 @@ pub(crate) struct Arena<T> {
 
 impl<T> Default for Arena<T> {
     fn default() -> Self {
-        Self { pages: Vec::new(), room: Vec::new(), first_room: 0, absent: Vec::new(), empty: 0, generation: 0, len: 0 }
+        Self {
+            pages: Vec::new(),
+            states: Vec::new(),
+            room: Vec::new(),
+            first_room: 0,
+            absent: Vec::new(),
+            empty: 0,
+            generation: 0,
+            len: 0,
+        }
     }
 }
 
@@ -82,18 +94,17 @@ impl<T> Arena<T> {
         let number = self.page_with_room();
         self.generation = self.generation.wrapping_add(1).max(1);
         let generation = self.generation;
+        let state = &mut self.states[number];
+        let at = state.free;
         let page = self.pages[number].as_mut().unwrap_or_else(|| unreachable!("pages with room are there"));
-        let at = page.free;
-        let slot = &mut page.slots[at as usize];
+        let slot = &mut page[at as usize % PAGE];
         if let Entry::Vacant { next } = slot.entry {
-            page.free = next;
+            state.free = next;
         }
         *slot = Slot { generation, entry: Entry::Occupied(value) };
-        if page.used == 0 {
-            self.empty -= 1;
-        }
-        page.used += 1;
-        if page.free == NONE {
+        self.empty -= u32::from(state.used == 0);
+        state.used += 1;
+        if state.free == NONE {
             self.room[number / 64] &= !(1 << (number % 64));
         }
         self.len += 1;
@@ -105,17 +116,19 @@ impl<T> Arena<T> {
         let index = index_of(key);
         let number = index as usize / PAGE;
         let page = self.pages.get_mut(number)?.as_mut()?;
-        let slot = &mut page.slots[index as usize % PAGE];
+        let slot = &mut page[index as usize % PAGE];
         if slot.generation != (key >> 32) as u32 || matches!(slot.entry, Entry::Vacant { .. }) {
             return None;
         }
-        let entry = std::mem::replace(&mut slot.entry, Entry::Vacant { next: page.free });
-        page.free = index % PAGE as u32;
-        page.used -= 1;
+        let state = &mut self.states[number];
+        let entry = std::mem::replace(&mut slot.entry, Entry::Vacant { next: state.free });
+        let was_full = state.free == NONE;
+        state.free = index % PAGE as u32;
+        state.used -= 1;
         self.len -= 1;
-        if page.used == 0 {
+        if state.used == 0 {
             self.page_emptied(number);
-        } else {
+        } else if was_full {
             self.mark_room(number);
         }
         match entry {
@@ -132,7 +145,7 @@ impl<T> Arena<T> {
     /// The value with this key.
     pub(crate) fn get(&self, key: u64) -> Option<&T> {
         let index = index_of(key) as usize;
-        match self.pages.get(index / PAGE)?.as_ref()?.slots[index % PAGE] {
+        match self.pages.get(index / PAGE)?.as_ref()?[index % PAGE] {
             Slot { generation, entry: Entry::Occupied(ref value) } if generation == (key >> 32) as u32 => Some(value),
             _ => None,
         }
@@ -141,7 +154,7 @@ impl<T> Arena<T> {
     /// The value with this key.
     pub(crate) fn get_mut(&mut self, key: u64) -> Option<&mut T> {
         let index = index_of(key) as usize;
-        match self.pages.get_mut(index / PAGE)?.as_mut()?.slots[index % PAGE] {
+        match self.pages.get_mut(index / PAGE)?.as_mut()?[index % PAGE] {
             Slot { generation, entry: Entry::Occupied(ref mut value) } if generation == (key >> 32) as u32 => {
                 Some(value)
             }
@@ -152,14 +165,14 @@ impl<T> Arena<T> {
     /// The key of what is, or was last, at this index.
     pub(crate) fn key_at(&self, index: u32) -> u64 {
         let page = self.pages.get(index as usize / PAGE).and_then(Option::as_ref);
-        key(page.map_or(0, |page| page.slots[index as usize % PAGE].generation), index)
+        key(page.map_or(0, |page| page[index as usize % PAGE].generation), index)
     }
 
     /// All values with their keys, in order of index.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         self.pages.iter().enumerate().filter_map(|(number, page)| Some((number, page.as_ref()?))).flat_map(
             |(number, page)| {
-                page.slots.iter().enumerate().filter_map(move |(at, slot)| match &slot.entry {
+                page.iter().enumerate().filter_map(move |(at, slot)| match &slot.entry {
                     Entry::Occupied(value) => Some((key(slot.generation, (number * PAGE + at) as u32), value)),
                     Entry::Vacant { .. } => None,
                 })
@@ -170,7 +183,7 @@ impl<T> Arena<T> {
     /// All values, in order of index.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.pages.iter_mut().flatten().flat_map(|page| {
-            page.slots.iter_mut().filter_map(|slot| match &mut slot.entry {
+            page.iter_mut().filter_map(|slot| match &mut slot.entry {
                 Entry::Occupied(value) => Some(value),
                 Entry::Vacant { .. } => None,
             })
@@ -189,13 +202,15 @@ impl<T> Arena<T> {
             Some(number) => number as usize,
             None => {
                 self.pages.push(None);
+                self.states.push(PageState { free: 0, used: 0 });
                 if self.room.len() * 64 < self.pages.len() {
                     self.room.push(0);
                 }
                 self.pages.len() - 1
             }
         };
-        self.pages[number] = Some(Page::new());
+        self.pages[number] = Some(new_page());
+        self.states[number] = PageState { free: 0, used: 0 };
         self.empty += 1;
         self.mark_room(number);
         number
@@ -227,7 +242,7 @@ impl<T> Index<u32> for Arena<T> {
 
     fn index(&self, index: u32) -> &T {
         let page = self.pages[index as usize / PAGE].as_ref();
-        match page.map(|page| &page.slots[index as usize % PAGE].entry) {
+        match page.map(|page| &page[index as usize % PAGE].entry) {
             Some(Entry::Occupied(value)) => value,
             _ => unreachable!("an index kept in the core names nothing"),
         }
@@ -237,7 +252,7 @@ impl<T> Index<u32> for Arena<T> {
 impl<T> IndexMut<u32> for Arena<T> {
     fn index_mut(&mut self, index: u32) -> &mut T {
         let page = self.pages[index as usize / PAGE].as_mut();
-        match page.map(|page| &mut page.slots[index as usize % PAGE].entry) {
+        match page.map(|page| &mut page[index as usize % PAGE].entry) {
             Some(Entry::Occupied(value)) => value,
             _ => unreachable!("an index kept in the core names nothing"),
         }
@@ -280,15 +295,21 @@ mod tests {
         let mut arena = Arena::default();
         let keys: Vec<_> = (0..1_000).map(|value| arena.insert(value)).collect();
         let pages = arena.pages.len();
-        keys.into_iter().for_each(|key| drop(arena.remove(key)));
-        (0..1_000).for_each(|value| drop(arena.insert(value)));
+        for key in keys {
+            arena.remove(key);
+        }
+        for value in 0..1_000 {
+            arena.insert(value);
+        }
         assert_eq!((arena.pages.len(), arena.iter().count()), (pages, 1_000));
     }
 
     #[test]
     fn one_value_coming_and_going_at_the_edge_of_a_page_keeps_the_page() {
         let mut arena = Arena::default();
-        (0..PAGE).for_each(|value| drop(arena.insert(value)));
+        for value in 0..PAGE {
+            arena.insert(value);
+        }
         let key = arena.insert(PAGE);
         arena.remove(key);
         assert_eq!(arena.pages.iter().flatten().count(), 2);

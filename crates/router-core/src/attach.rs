@@ -127,7 +127,7 @@ impl<H: Host> Core<H> {
         self.list_in_connection(link);
         self.schedule_scan();
         match binding {
-            Binding::Anonymous => self.set_flowing(host, link, true),
+            Binding::Anonymous => self.links[link].set_flowing(host, &mut self.statistics, true),
             Binding::Address { key, making, to_override } => {
                 let addr = self.find_or_make(&key, making);
                 self.links[link].to_override = to_override.map(Into::into);

@@ -52,9 +52,8 @@ impl fmt::Display for Terminus<'_> {
             ExpiryPolicy::ConnectionClose => " expire:conn",
             ExpiryPolicy::Never => "",
         })?;
-        match self.distribution_mode {
-            Some(mode @ ("copy" | "move")) => write!(f, " dist:{mode}")?,
-            _ => {}
+        if let Some(mode @ ("copy" | "move")) = self.distribution_mode {
+            write!(f, " dist:{mode}")?;
         }
         if self.timeout > 0 {
             write!(f, " timeout:{}", self.timeout)?;

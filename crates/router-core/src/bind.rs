@@ -81,7 +81,7 @@ impl<H: Host> Core<H> {
             fallback: NONE,
             fallback_of: NONE,
             loads: None,
-            subscribers: None,
+            subscribers: Vec::new(),
             ingress: 0,
             egress: 0,
             rare: None,
@@ -131,7 +131,7 @@ impl<H: Host> Core<H> {
         self.links[link].addr_prev = last;
         if incoming {
             let reachable = self.is_reachable(addr);
-            self.set_flowing(host, link, reachable);
+            self.links[link].set_flowing(host, &mut self.statistics, reachable);
         } else {
             self.weigh(addr, link);
             if self.addresses[addr].receivers.len == 1 {

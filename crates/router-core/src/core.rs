@@ -6,7 +6,7 @@ use crate::arena::Arena;
 use crate::connection::Connection;
 use crate::delivery::{In, Out};
 use crate::link::Link;
-use crate::{Host, Level, Module, Now, RouterSettings, RouterStatistics, SubscriberId};
+use crate::{Host, Now, RouterSettings, RouterStatistics, SubscriberId};
 
 /// The time of the call now being made, in the units that records keep.
 #[derive(Clone, Copy, Debug, Default)]
@@ -84,18 +84,14 @@ impl<H: Host> Core<H> {
     pub(crate) fn tick(&mut self, now: Now) {
         if now != self.clock.now {
             // Truncation is what is wanted: see the fields.
-            self.clock = Clock { now, millis: now.as_millis() as u32, second: now.as_secs() as u32 };
+            let second = now.as_secs() as u32;
+            self.clock = Clock { now, second, millis: second.wrapping_mul(1_000).wrapping_add(now.subsec_millis()) };
         }
     }
 
     /// The time of the current call.
     pub(crate) fn now(&self) -> Now {
         self.clock.now
-    }
-
-    /// Whether lines about single deliveries are wanted.
-    pub(crate) fn traces(host: &H) -> bool {
-        host.log_enabled(Module::RouterCore, Level::Trace)
     }
 }
 

@@ -7,8 +7,81 @@
 //! On outgoing links the peer's credit is spent by transmissions; what it does not cover is queued.
 
 use crate::arena::{NONE, index_of};
-use crate::core::Core;
-use crate::{Host, LinkKey, Now};
+use crate::core::{Clock, Core};
+use crate::link::Link;
+use crate::{Host, LinkKey, Now, RouterStatistics};
+
+impl<H: Host> Link<H> {
+    /// Incoming: a delivery came. Its credit is used, and held until the delivery is over.
+    pub(crate) fn hold_credit(&mut self, clock: Clock) {
+        self.held += 1;
+        if self.credit > 0 {
+            self.spend_credit(clock);
+        }
+    }
+
+    /// One credit is used.
+    pub(crate) fn spend_credit(&mut self, clock: Clock) {
+        self.credit -= 1;
+        if self.credit == 0 {
+            self.no_credit_since = clock.second;
+        }
+    }
+
+    /// Incoming: a delivery is over. Its credit goes back to the sender, if further ones have somewhere to go.
+    pub(crate) fn give_back(&mut self, host: &mut H, router: &mut RouterStatistics) {
+        self.held -= 1;
+        // A sender that used more credit than it had is not given it a second time.
+        if self.flowing && self.credit + self.held < self.capacity {
+            self.grant(host, router, 1);
+        }
+    }
+
+    fn grant(&mut self, host: &mut H, router: &mut RouterStatistics, credit: u32) {
+        self.credit += credit;
+        self.unblock(router);
+        host.add_credit(self.host, credit);
+    }
+
+    /// There is credit again.
+    fn unblock(&mut self, router: &mut RouterStatistics) {
+        if std::mem::take(&mut self.blocked) {
+            router.links_blocked -= 1;
+        }
+    }
+
+    /// Fills a sender's credit up.
+    fn top_up(&mut self, host: &mut H, router: &mut RouterStatistics) {
+        let missing = self.capacity.saturating_sub(self.credit.saturating_add(self.held));
+        if missing > 0 {
+            self.grant(host, router, missing);
+        }
+    }
+
+    /// Asks a sender that has credit to use it or give it back.
+    pub(crate) fn ask_to_drain(&mut self, host: &mut H) {
+        if self.credit > 0 && !self.draining {
+            self.draining = true;
+            host.drain(self.host, true);
+        }
+    }
+
+    /// Gives a sender its credit, or asks for it back.
+    pub(crate) fn set_flowing(&mut self, host: &mut H, router: &mut RouterStatistics, flowing: bool) {
+        if self.flowing == flowing {
+            return;
+        }
+        self.flowing = flowing;
+        if flowing {
+            if std::mem::take(&mut self.draining) {
+                host.drain(self.host, false);
+            }
+            self.top_up(host, router);
+        } else {
+            self.ask_to_drain(host);
+        }
+    }
+}
 
 impl<H: Host> Core<H> {
     /// An outgoing link's peer gave credit: `credit` deliveries may be begun now. With `drain` it wants back what we
@@ -23,7 +96,7 @@ impl<H: Host> Core<H> {
         record.credit = credit;
         record.draining = drain;
         if credit > 0 {
-            self.unblock(index_of(link.0));
+            record.unblock(&mut self.statistics);
         }
         self.push_queue(host, index_of(link.0));
     }
@@ -39,17 +112,16 @@ impl<H: Host> Core<H> {
         }
         record.credit = record.credit.saturating_sub(returned);
         if record.flowing {
-            self.top_up(host, index_of(link.0));
+            record.top_up(host, &mut self.statistics);
         }
     }
 
     /// A delivery on this incoming link ended before it was offered (aborted by its sender): its credit comes back.
     pub fn discarded(&mut self, now: Now, host: &mut H, link: LinkKey) {
         self.tick(now);
-        if self.links.get(link.0).is_some_and(|link| link.incoming) {
-            let link = index_of(link.0);
-            self.hold_credit(link);
-            self.give_back(host, link);
+        if let Some(record) = self.links.get_mut(link.0).filter(|link| link.incoming) {
+            record.hold_credit(self.clock);
+            record.give_back(host, &mut self.statistics);
         }
     }
 
@@ -62,93 +134,10 @@ impl<H: Host> Core<H> {
             let reachable = self.is_reachable(addr);
             let mut link = self.addresses[addr].senders.head;
             while link != NONE {
-                self.set_flowing(host, link, reachable);
-                link = self.links[link].addr_next;
+                let sender = &mut self.links[link];
+                sender.set_flowing(host, &mut self.statistics, reachable);
+                link = sender.addr_next;
             }
-        }
-    }
-
-    /// Gives a sender its credit, or asks for it back.
-    pub(crate) fn set_flowing(&mut self, host: &mut H, link: u32, flowing: bool) {
-        let record = &mut self.links[link];
-        if record.flowing == flowing {
-            return;
-        }
-        record.flowing = flowing;
-        if flowing {
-            if std::mem::take(&mut record.draining) {
-                host.drain(record.host, false);
-            }
-            self.top_up(host, link);
-        } else {
-            self.ask_to_drain(host, link);
-        }
-    }
-
-    /// Asks a sender that has credit to use it or give it back.
-    pub(crate) fn ask_to_drain(&mut self, host: &mut H, link: u32) {
-        let link = &mut self.links[link];
-        if link.credit > 0 && !link.draining {
-            link.draining = true;
-            host.drain(link.host, true);
-        }
-    }
-
-    /// Fills a sender's credit up.
-    fn top_up(&mut self, host: &mut H, link: u32) {
-        let record = &self.links[link];
-        let missing = record.capacity.saturating_sub(record.credit.saturating_add(record.held));
-        if missing > 0 {
-            self.grant(host, link, missing);
-        }
-    }
-
-    /// A delivery came: its credit is used, and held until the delivery is over.
-    pub(crate) fn hold_credit(&mut self, link: u32) {
-        let second = self.clock.second;
-        let link = &mut self.links[link];
-        link.held += 1;
-        if link.credit > 0 {
-            link.credit -= 1;
-            if link.credit == 0 {
-                link.no_credit_since = second;
-            }
-        }
-    }
-
-    /// A delivery is over: its credit goes back to the sender, if further ones have somewhere to go.
-    pub(crate) fn give_back(&mut self, host: &mut H, link: u32) {
-        let record = &mut self.links[link];
-        record.held -= 1;
-        // A sender that used more credit than it had is not given it a second time.
-        if record.flowing && record.credit + record.held < record.capacity {
-            self.grant(host, link, 1);
-        }
-    }
-
-    fn grant(&mut self, host: &mut H, link: u32, credit: u32) {
-        let record = &mut self.links[link];
-        record.credit += credit;
-        host.add_credit(record.host, credit);
-        if record.blocked {
-            self.unblock(link);
-        }
-    }
-
-    /// There is credit again.
-    fn unblock(&mut self, link: u32) {
-        if std::mem::take(&mut self.links[link].blocked) {
-            self.statistics.links_blocked -= 1;
-        }
-    }
-
-    /// A transmission begins: it costs one credit.
-    pub(crate) fn spend_credit(&mut self, link: u32) {
-        let second = self.clock.second;
-        let link = &mut self.links[link];
-        link.credit -= 1;
-        if link.credit == 0 {
-            link.no_credit_since = second;
         }
     }
 }

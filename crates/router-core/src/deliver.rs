@@ -26,20 +26,20 @@ impl<H: Host> Core<H> {
         self.tick(now);
         let Some(record) = self.links.get_mut(link.0).filter(|link| link.incoming) else { return Offered::Done };
         record.counters.deliveries += 1;
+        record.hold_credit(self.clock);
+        if offer.settled {
+            record.count_presettled(&mut self.statistics);
+        } else {
+            record.unsettled += 1;
+        }
         let (conn, addr) = (record.conn, record.addr);
         let from_client = record.link_type == LinkType::Endpoint;
-        let index = index_of(link.0);
-        self.hold_credit(index);
-        let second = self.clock.second;
         let connection = &mut self.connections[conn];
-        connection.last_delivery = Some(second);
+        connection.last_delivery = Some(self.clock.second);
         let from_container = connection.route_container;
         self.statistics.deliveries_ingress += u64::from(from_client);
         self.statistics.deliveries_ingress_route_container += u64::from(from_container);
-        if offer.settled {
-            self.count_presettled(index);
-        }
-        let passage = Passage::of_offer(index, &offer, self.clock.millis);
+        let passage = Passage::of_offer(link.0, &offer, self.clock.millis);
         if addr == NONE {
             return self.deliver_anonymous(host, conn, passage, &offer);
         }
@@ -64,7 +64,7 @@ impl<H: Host> Core<H> {
     ) -> Offered {
         match self.resolve(conn, offer) {
             Resolved::To { addr, prefixed } => {
-                let from_client = self.links[passage.link].link_type == LinkType::Endpoint;
+                let from_client = self.links[index_of(passage.link)].link_type == LinkType::Endpoint;
                 let from_container = self.connections[conn].route_container;
                 self.count_ingress(addr, from_client, from_container);
                 if !prefixed || passage.to_override.is_some() {
@@ -120,33 +120,34 @@ impl<H: Host> Core<H> {
         offer: &Offer<'_>,
         state: DeliveryState,
     ) -> Offered {
-        let link = passage.link;
-        if Self::traces(host) {
-            let (conn, id) = (self.connections[self.links[link].conn].info.id, self.links[link].id);
+        let link = &mut self.links[index_of(passage.link)];
+        if host.log_enabled(Module::RouterCore, Level::Trace) {
+            let (conn, id) = (self.connections[link.conn].info.id, link.id);
             host.log(Module::RouterCore, Level::Trace, format_args!("[C{conn}][L{id}] Delivery without a destination"));
         }
-        if !self.links[link].flowing {
-            self.ask_to_drain(host, link);
+        if !link.flowing {
+            link.ask_to_drain(host);
         }
         if offer.settled {
-            self.count_dropped(link);
+            link.count_dropped(&mut self.statistics);
         } else if offer.complete {
-            self.count_outcome(link, Outcome::of(Some(&state)));
-            self.count_settled(link, passage.born);
-            host.update_incoming(self.links[link].host, offer.delivery_id, Some(state), true);
+            link.unsettled -= 1;
+            link.count_outcome(&mut self.statistics, Outcome::of(Some(&state)));
+            link.count_settled(&mut self.statistics, self.clock, passage.born);
+            host.update_incoming(link.host, offer.delivery_id, Some(state), true);
         } else {
             self.track(passage, offer, 0);
             self.incoming[index_of(passage.origin)].state = Some(state);
             return Offered::Tracked(InKey(passage.origin));
         }
-        self.give_back(host, link);
+        link.give_back(host, &mut self.statistics);
         Offered::Done
     }
 
     /// Makes the record of a delivery that is going to have `copies` copies.
     pub(crate) fn track(&mut self, passage: &mut Passage<'_, H::Content>, offer: &Offer<'_>, copies: u32) {
         passage.origin = self.incoming.insert(In {
-            link: self.links.key_at(passage.link),
+            link: passage.link,
             delivery_id: offer.delivery_id,
             copies: NONE,
             unsettled: copies,
@@ -158,10 +159,8 @@ impl<H: Host> Core<H> {
             stuck: false,
             state: None,
         });
-        let link = &mut self.links[passage.link];
-        link.unsettled += u32::from(!offer.settled);
         if !offer.complete {
-            link.arriving = passage.origin;
+            self.links[index_of(passage.link)].arriving = passage.origin;
         }
     }
 
@@ -179,17 +178,16 @@ impl<H: Host> Core<H> {
         self.tick(now);
         let Some(record) = self.links.get_mut(link.0).filter(|link| link.incoming) else { return };
         record.counters.deliveries += 1;
-        let index = index_of(link.0);
-        self.hold_credit(index);
+        record.hold_credit(self.clock);
         if settled {
-            self.count_presettled(index);
-            self.count_dropped(index);
+            record.count_presettled(&mut self.statistics);
+            record.count_dropped(&mut self.statistics);
         } else {
-            self.count_outcome(index, Outcome::Rejected);
-            self.count_settled(index, self.clock.millis);
+            record.count_outcome(&mut self.statistics, Outcome::Rejected);
+            record.count_settled(&mut self.statistics, self.clock, self.clock.millis);
             let state = DeliveryState::Rejected(Some(Box::new(error)));
-            host.update_incoming(self.links[index].host, delivery_id, Some(state), true);
+            host.update_incoming(record.host, delivery_id, Some(state), true);
         }
-        self.give_back(host, index);
+        record.give_back(host, &mut self.statistics);
     }
 }

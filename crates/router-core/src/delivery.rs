@@ -25,6 +25,11 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
+    /// Whether nothing can change it any more.
+    pub(crate) fn is_terminal(self) -> bool {
+        !matches!(self, Self::None | Self::Other)
+    }
+
     /// The kind of a state.
     pub(crate) fn of(state: Option<&DeliveryState>) -> Self {
         match state {
@@ -82,7 +87,7 @@ pub(crate) struct Out<C> {
     /// Neighbours in the link's queue or list of transmitted deliveries.
     pub(crate) prev: u32,
     pub(crate) next: u32,
-    /// The delivery that came in; 0: none, or nobody there wants to know.
+    /// Key of the delivery that came in, which may be gone; 0: none.
     pub(crate) origin: u64,
     /// Neighbours among the copies of one delivery.
     pub(crate) copy_prev: u32,
@@ -139,5 +144,10 @@ impl<C> Out<C> {
             to_override: None,
             content: None,
         }
+    }
+
+    /// Whether the receiver has told nothing terminal.
+    pub(crate) fn is_undecided(&self) -> bool {
+        !self.outcome.is_terminal()
     }
 }

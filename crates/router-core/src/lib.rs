@@ -22,6 +22,7 @@ mod keys;
 mod link;
 mod local;
 mod manage;
+mod queue;
 mod sender;
 mod settle;
 mod snapshot;

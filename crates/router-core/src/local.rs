@@ -4,7 +4,7 @@ use amqp::condition::names;
 use amqp::{DeliveryState, ErrorCondition};
 
 use crate::address::key::{parse, phase_char};
-use crate::arena::NONE;
+use crate::arena::{NONE, index_of};
 use crate::bind::Making;
 use crate::core::Core;
 use crate::forward::{Destination, Passage};
@@ -18,7 +18,7 @@ impl<H: Host> Core<H> {
         let addr = self.find_or_make(key, Making::plain(Treatment::Closest));
         let id = SubscriberId(self.subscribers.len() as u32);
         self.subscribers.push(Some(addr));
-        self.addresses[addr].subscribers.get_or_insert_default().push(id);
+        self.addresses[addr].subscribers.push(id);
         let mut letters = key.chars();
         let class = letters.next().unwrap_or_default();
         let text = if class == 'M' { letters.as_str().get(1..).unwrap_or_default() } else { letters.as_str() };
@@ -32,13 +32,7 @@ impl<H: Host> Core<H> {
         self.tick(now);
         let Some(addr) = self.subscriber_address(subscriber) else { return };
         self.subscribers[subscriber.0 as usize] = None;
-        let subscribers = &mut self.addresses[addr].subscribers;
-        if let Some(list) = subscribers {
-            list.retain(|other| *other != subscriber);
-            if list.is_empty() {
-                *subscribers = None;
-            }
-        }
+        self.addresses[addr].subscribers.retain(|other| *other != subscriber);
         self.destinations_changed(host, addr);
         self.drop_if_idle(addr);
     }
@@ -55,7 +49,7 @@ impl<H: Host> Core<H> {
             _ => addr,
         };
         let mut passage = Passage {
-            link: NONE,
+            link: 0,
             origin: 0,
             settled: true,
             complete: true,
@@ -87,17 +81,17 @@ impl<H: Host> Core<H> {
     ) -> DeliveryState {
         let refused = |error| DeliveryState::Rejected(Some(Box::new(error)));
         if !passage.complete {
-            if passage.settled && passage.link != NONE {
-                self.count_dropped(passage.link);
+            if passage.settled && passage.link != 0 {
+                self.links[index_of(passage.link)].count_dropped(&mut self.statistics);
             }
             let text = "Messages for this address must not be streamed; send less than 128 KiB";
             return refused(ErrorCondition::new(names::MESSAGE_SIZE_EXCEEDED, text));
         }
         self.addresses[addr].rare().to_container += 1;
         let from = match passage.link {
-            NONE => SubscriberDelivery { conn: None, conn_id: 0 },
+            0 => SubscriberDelivery { conn: None, conn_id: 0 },
             link => {
-                let conn = self.links[link].conn;
+                let conn = self.links[index_of(link)].conn;
                 let key = ConnKey(self.connections.key_at(conn));
                 SubscriberDelivery { conn: Some(key), conn_id: self.connections[conn].info.id }
             }

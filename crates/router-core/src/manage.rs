@@ -157,7 +157,7 @@ fn snapshot(address: &crate::address::Address) -> AddressSnapshot<'_> {
     AddressSnapshot {
         key: &address.key,
         distribution: address.treatment,
-        in_process: address.subscribers.as_deref().map_or(0, |subscribers| subscribers.len() as u64),
+        in_process: address.subscribers.len() as u64,
         subscriber_count: u64::from(address.receivers.len),
         remote_count: 0,
         container_count: 0,

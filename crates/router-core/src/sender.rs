@@ -4,7 +4,8 @@ use amqp::DeliveryState;
 
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
-use crate::delivery::{Out, Outcome, Place};
+use crate::delivery::{Outcome, Place};
+use crate::queue::Queued;
 use crate::{Host, InKey, Now, OutKey};
 
 impl<H: Host> Core<H> {
@@ -31,6 +32,7 @@ impl<H: Host> Core<H> {
     }
 
     fn tell_receiver(&mut self, host: &mut H, copy: u32, state: Option<&DeliveryState>, settled: bool) {
+        let key = OutKey(self.outgoing.key_at(copy));
         let out = &mut self.outgoing[copy];
         let link = &mut self.links[out.link];
         match out.place {
@@ -43,10 +45,9 @@ impl<H: Host> Core<H> {
             Place::Queue => {}
             Place::Transmitting | Place::Sent if out.settled => {}
             Place::Transmitting | Place::Sent => {
-                let key = OutKey(self.outgoing.key_at(copy));
                 host.update_outgoing(link.host, key, state.cloned(), settled);
                 if settled {
-                    self.end_settled(host, copy);
+                    self.end_settled(host, key);
                 }
             }
         }
@@ -57,20 +58,20 @@ impl<H: Host> Core<H> {
     fn sender_settled(&mut self, host: &mut H, key: u64, with_message: bool) {
         let Some(delivery) = self.incoming.get_mut(key) else { return };
         delivery.settled = true;
-        let (born, outcome, complete) = (delivery.born, Outcome::of(delivery.state.as_ref()), delivery.complete);
-        let stuck = std::mem::take(&mut delivery.stuck);
-        let link = self.links.get(delivery.link).map(|_| index_of(delivery.link));
-        if stuck {
+        let (born, complete, link) = (delivery.born, delivery.complete, delivery.link);
+        let outcome = Outcome::of(delivery.state.as_ref());
+        if std::mem::take(&mut delivery.stuck) {
+            let link = self.links.get(link).map(|_| index_of(link));
             self.unstick(link);
         }
-        if let Some(link) = link {
-            self.links[link].unsettled -= 1;
+        if let Some(link) = self.links.get_mut(link) {
+            link.unsettled -= 1;
             if with_message {
-                self.count_presettled(link);
+                link.count_presettled(&mut self.statistics);
             } else {
-                self.count_outcome(link, outcome);
+                link.count_outcome(&mut self.statistics, outcome);
             }
-            self.count_settled(link, born);
+            link.count_settled(&mut self.statistics, self.clock, born);
         }
         if complete {
             self.conclude(host, key);
@@ -111,33 +112,33 @@ impl<H: Host> Core<H> {
             self.abort_copy(host, copy);
             copy = next;
         }
-        self.orphan_copies(delivery.0);
         let Some(record) = self.incoming.remove(delivery.0) else { return };
-        let link = self.links.get(record.link).map(|_| index_of(record.link));
         if record.stuck {
+            let link = self.links.get(record.link).map(|_| index_of(record.link));
             self.unstick(link);
         }
-        if let Some(link) = link {
-            self.links[link].arriving = 0;
-            self.links[link].unsettled -= u32::from(!record.settled);
-            self.give_back(host, link);
+        if let Some(link) = self.links.get_mut(record.link) {
+            link.arriving = 0;
+            link.unsettled -= u32::from(!record.settled);
+            link.give_back(host, &mut self.statistics);
         }
     }
 
     fn abort_copy(&mut self, host: &mut H, copy: u32) {
-        let Out { link: index, place, settled, .. } = self.outgoing[copy];
-        match place {
+        let key = OutKey(self.outgoing.key_at(copy));
+        let (place, settled) = (Queued::of(&self.outgoing[copy]), self.outgoing[copy].settled);
+        match place.place {
             Place::Queue => {
-                self.unlist_queued(copy);
-                self.forget_copy(host, copy);
+                self.unlist_queued(&place);
+                self.forget_copy(host, key.0);
             }
             Place::Transmitting => {
-                host.abort(self.links[index].host, OutKey(self.outgoing.key_at(copy)));
-                self.unlist_sent(copy);
-                self.links[index].unsettled -= u32::from(!settled);
-                self.load_changed(index);
-                self.forget_copy(host, copy);
-                self.push_queue(host, index);
+                host.abort(self.links[place.link].host, key);
+                self.unlist_sent(&place);
+                self.links[place.link].unsettled -= u32::from(!settled);
+                self.load_changed(place.link);
+                self.forget_copy(host, key.0);
+                self.push_queue(host, place.link);
             }
             // All of it was taken, contrary to what the sender says: the receiver will settle it.
             Place::Sent => {}

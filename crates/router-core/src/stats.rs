@@ -1,8 +1,9 @@
 //! Counters, delays and rates.
 
-use crate::core::Core;
+use crate::core::{Clock, Core};
 use crate::delivery::Outcome;
-use crate::{Host, LinkType};
+use crate::link::Link;
+use crate::{Host, LinkType, RouterStatistics};
 
 /// A delivery settled later than this after it came is delayed, in milliseconds.
 const DELAYED: u32 = 1_000;
@@ -84,54 +85,63 @@ impl Rate {
     }
 }
 
-impl<H: Host> Core<H> {
-    /// Counts what became of a delivery, on its link and, if it came in there, for the router.
-    pub(crate) fn count_outcome(&mut self, link: u32, outcome: Outcome) {
-        let link = &mut self.links[link];
-        let for_router = link.incoming && link.link_type == LinkType::Endpoint;
+impl<H: Host> Link<H> {
+    /// Whether the router's counters include this link: each delivery counts once, where it comes in.
+    fn counts_for_router(&self) -> u64 {
+        u64::from(self.incoming && self.link_type == LinkType::Endpoint)
+    }
+
+    /// Counts what became of a delivery.
+    pub(crate) fn count_outcome(&mut self, router: &mut RouterStatistics, outcome: Outcome) {
+        let counted = self.counts_for_router();
         let (on_link, on_router) = match outcome {
-            Outcome::Accepted => (&mut link.counters.accepted, &mut self.statistics.accepted_deliveries),
-            Outcome::Rejected => (&mut link.counters.rare().rejected, &mut self.statistics.rejected_deliveries),
-            Outcome::Released => (&mut link.counters.rare().released, &mut self.statistics.released_deliveries),
-            Outcome::Modified => (&mut link.counters.rare().modified, &mut self.statistics.modified_deliveries),
+            Outcome::Accepted => (&mut self.counters.accepted, &mut router.accepted_deliveries),
+            Outcome::Rejected => (&mut self.counters.rare().rejected, &mut router.rejected_deliveries),
+            Outcome::Released => (&mut self.counters.rare().released, &mut router.released_deliveries),
+            Outcome::Modified => (&mut self.counters.rare().modified, &mut router.modified_deliveries),
             Outcome::None | Outcome::Other => return,
         };
         *on_link += 1;
-        *on_router += u64::from(for_router);
+        *on_router += counted;
     }
 
     /// Counts a delivery settled by its sender.
-    pub(crate) fn count_presettled(&mut self, link: u32) {
-        let link = &mut self.links[link];
-        link.counters.presettled += 1;
-        self.statistics.presettled_deliveries += u64::from(link.incoming && link.link_type == LinkType::Endpoint);
+    pub(crate) fn count_presettled(&mut self, router: &mut RouterStatistics) {
+        self.counters.presettled += 1;
+        router.presettled_deliveries += self.counts_for_router();
     }
 
     /// Counts a presettled delivery that was dropped.
-    pub(crate) fn count_dropped(&mut self, link: u32) {
-        self.links[link].counters.rare().dropped_presettled += 1;
-        self.statistics.dropped_presettled_deliveries += 1;
+    pub(crate) fn count_dropped(&mut self, router: &mut RouterStatistics) {
+        self.counters.rare().dropped_presettled += 1;
+        router.dropped_presettled_deliveries += 1;
     }
 
     /// Counts a settlement and how long it took since `born`.
-    pub(crate) fn count_settled(&mut self, link: u32, born: u32) {
-        let (second, delay) = (self.clock.second, self.clock.millis.wrapping_sub(born));
-        let link = &mut self.links[link];
-        link.rate.count(second);
-        if delay <= DELAYED {
-            return;
-        }
-        let for_router = u64::from(link.incoming && link.link_type == LinkType::Endpoint);
-        if delay > LONG_DELAYED {
-            link.counters.rare().delayed_10sec += 1;
-            self.statistics.deliveries_delayed_10sec += for_router;
-        } else {
-            link.counters.rare().delayed_1sec += 1;
-            self.statistics.deliveries_delayed_1sec += for_router;
+    pub(crate) fn count_settled(&mut self, router: &mut RouterStatistics, clock: Clock, born: u32) {
+        self.rate.count(clock.second);
+        let delay = clock.millis.wrapping_sub(born);
+        if delay > DELAYED {
+            self.count_delayed(router, delay);
         }
     }
 
+    #[cold]
+    fn count_delayed(&mut self, router: &mut RouterStatistics, delay: u32) {
+        let counted = self.counts_for_router();
+        if delay > LONG_DELAYED {
+            self.counters.rare().delayed_10sec += 1;
+            router.deliveries_delayed_10sec += counted;
+        } else {
+            self.counters.rare().delayed_1sec += 1;
+            router.deliveries_delayed_1sec += counted;
+        }
+    }
+}
+
+impl<H: Host> Core<H> {
     /// A delivery that was seen stuck is so no longer.
+    #[cold]
     pub(crate) fn unstick(&mut self, link: Option<u32>) {
         self.statistics.deliveries_stuck -= 1;
         if let Some(link) = link {

@@ -2,51 +2,50 @@
 
 use std::sync::Arc;
 
+use amqp::DeliveryState;
+
 use crate::address::key::phase_of_key;
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
 use crate::delivery::{Out, Outcome, Place};
 use crate::forward::Passage;
+use crate::queue::Queued;
 use crate::{Host, Now, OutKey, Transmit, Transmitted};
 
 impl<H: Host> Core<H> {
     /// Makes a copy for a link, and transmits or queues it.
     pub(crate) fn send_copy(&mut self, host: &mut H, link: u32, passage: &mut Passage<'_, H::Content>) {
-        let (annotate, ready) = {
-            let record = &self.links[link];
-            let connection = &self.connections[record.conn];
-            let idle = record.queue_head == NONE && record.busy == NONE;
-            (connection.annotate, idle && record.credit > 0 && connection.writable)
-        };
-        let tag = self.next_tag;
+        let record = &self.links[link];
+        let connection = &self.connections[record.conn];
+        let idle = record.queue_head == NONE && record.busy == NONE;
+        let ready = idle && record.credit > 0 && connection.writable;
+        let annotate = connection.annotate;
+        let mut out = Out::new(link, passage.origin, self.next_tag, passage.born);
         self.next_tag += 1;
-        let mut out = Out::new(link, passage.origin, tag, passage.born);
         out.presettled = passage.settled;
-        out.settled = passage.settled || self.links[link].send_settled;
-        out.from_link = passage.link != NONE;
+        out.settled = passage.settled || record.send_settled;
+        out.from_link = passage.link != 0;
         if annotate {
-            out.to_override = self.to_override(passage);
-            out.phase = phase_of_key(&self.addresses[self.links[link].addr].key);
+            out.phase = phase_of_key(&self.addresses[record.addr].key);
+            out.to_override = self.override_for(passage);
         }
         let key = self.outgoing.insert(out);
-        let copy = index_of(key);
-        self.list_among_copies(copy, passage.origin);
+        if passage.origin != 0 {
+            self.list_among_copies(index_of(key), passage.origin);
+        }
         if ready {
-            self.transmit(host, copy, passage.content);
+            self.transmit(host, OutKey(key), passage.content);
         } else {
-            self.enqueue(host, copy, passage);
+            self.enqueue(host, index_of(key), passage);
         }
     }
 
     /// What `x-opt-qd.to` is to say: what the message said, or else the target of the link it came in on.
-    fn to_override(&mut self, passage: &Passage<'_, H::Content>) -> Option<Arc<str>> {
+    fn override_for(&mut self, passage: &Passage<'_, H::Content>) -> Option<Arc<str>> {
         if let Some(given) = passage.to_override {
             return Some(Arc::from(given));
         }
-        if passage.link == NONE || self.links[passage.link].addr == NONE {
-            return None;
-        }
-        let link = &mut self.links[passage.link];
+        let link = self.links.get_mut(passage.link).filter(|link| link.addr != NONE)?;
         if link.to_override.is_none() {
             link.to_override = self.addresses[link.addr].mobile_text().map(Arc::from);
         }
@@ -64,13 +63,25 @@ impl<H: Host> Core<H> {
         }
     }
 
+    /// Takes a copy that is being forgotten out of the list of copies of its delivery.
+    pub(crate) fn unlist_from_copies(&mut self, out: &Out<H::Content>) {
+        if out.copy_prev != NONE {
+            self.outgoing[out.copy_prev].copy_next = out.copy_next;
+        } else if let Some(delivery) = self.incoming.get_mut(out.origin) {
+            delivery.copies = out.copy_next;
+        }
+        if out.copy_next != NONE {
+            self.outgoing[out.copy_next].copy_prev = out.copy_prev;
+        }
+    }
+
     /// Transmits a copy that is in no list of its link. The link has credit and is not busy.
-    fn transmit(&mut self, host: &mut H, copy: u32, content: Option<&H::Content>) {
-        let key = OutKey(self.outgoing.key_at(copy));
-        let index = self.outgoing[copy].link;
-        self.spend_credit(index);
-        let out = &self.outgoing[copy];
+    pub(crate) fn transmit(&mut self, host: &mut H, key: OutKey, content: Option<&H::Content>) {
+        let copy = index_of(key.0);
+        let out = &mut self.outgoing[copy];
+        let index = out.link;
         let link = &mut self.links[index];
+        link.spend_credit(self.clock);
         link.counters.deliveries += 1;
         let connection = &mut self.connections[link.conn];
         connection.last_delivery = Some(self.clock.second);
@@ -88,211 +99,75 @@ impl<H: Host> Core<H> {
             phase: out.phase,
             annotate: connection.annotate,
         };
-        let settled = out.settled;
-        match (host.transmit(link.host, key, content, &how), settled) {
-            (Transmitted::Complete, true) => self.settled_sent(host, copy),
-            (Transmitted::Complete, false) => self.list_sent(copy, Place::Sent),
-            (Transmitted::Partial, _) => {
+        match host.transmit(link.host, key, content, &how) {
+            Transmitted::Complete if out.settled => return self.settled_sent(host, key),
+            Transmitted::Complete => out.place = Place::Sent,
+            Transmitted::Partial => {
+                out.place = Place::Transmitting;
                 link.busy = copy;
-                self.list_sent(copy, Place::Transmitting);
             }
         }
-    }
-
-    /// Puts a copy at the end of its link's list of transmitted ones.
-    fn list_sent(&mut self, copy: u32, place: Place) {
-        let out = &mut self.outgoing[copy];
-        out.place = place;
-        let (index, settled) = (out.link, out.settled);
-        let link = &mut self.links[index];
         let last = std::mem::replace(&mut link.sent_tail, copy);
-        link.unsettled += u32::from(!settled);
+        link.unsettled += u32::from(!out.settled);
         out.prev = last;
         out.next = NONE;
+        let weighed = link.weighed;
         match last {
             NONE => link.sent_head = copy,
             last => self.outgoing[last].next = copy,
         }
-        self.load_changed(index);
-    }
-
-    /// Queues a copy whose link cannot take it now.
-    fn enqueue(&mut self, host: &mut H, copy: u32, passage: &mut Passage<'_, H::Content>) {
-        let content = match passage.content {
-            Some(content) => content.clone(),
-            None => host.retain(),
-        };
-        let index = self.outgoing[copy].link;
-        if passage.settled {
-            self.make_room(host, index);
-        }
-        let link = &mut self.links[index];
-        let out = &mut self.outgoing[copy];
-        out.content = Some(content);
-        // A settled delivery that the receiver's credit covers is held up by this router's side: it is not dropped, so
-        // its sender must wait for it.
-        if passage.settled
-            && passage.complete
-            && !passage.owed
-            && passage.link != NONE
-            && link.undelivered < link.credit
-        {
-            out.owes_credit = self.links.key_at(passage.link);
-            passage.owed = true;
-        }
-        let link = &mut self.links[index];
-        let last = std::mem::replace(&mut link.queue_tail, copy);
-        link.undelivered += 1;
-        link.queued_presettled += u32::from(passage.settled);
-        out.prev = last;
-        match last {
-            NONE => link.queue_head = copy,
-            last => self.outgoing[last].next = copy,
-        }
-        self.load_changed(index);
-        self.wait_for_room(index);
-    }
-
-    /// Notes that a link has deliveries for a connection that cannot take them now.
-    fn wait_for_room(&mut self, index: u32) {
-        let key = self.links.key_at(index);
-        let link = &mut self.links[index];
-        let connection = &mut self.connections[link.conn];
-        if !connection.writable && !std::mem::replace(&mut link.waiting, true) {
-            connection.waiting.push(key);
+        if weighed {
+            self.load_changed(index);
         }
     }
 
-    /// Before a presettled delivery is queued: if the queue is at the link's capacity, the presettled deliveries in it
-    /// are dropped, except the first, and except those that the receiver has given credit for.
-    fn make_room(&mut self, host: &mut H, index: u32) {
-        let link = &self.links[index];
-        if link.undelivered < link.capacity.max(link.credit) {
-            return;
+    /// A settled copy, in no list of its link any more, has been transmitted: that is its end.
+    fn settled_sent(&mut self, host: &mut H, key: OutKey) {
+        let Some(out) = self.forget_copy(host, key.0) else { return };
+        let link = &mut self.links[out.link];
+        if out.presettled {
+            link.count_presettled(&mut self.statistics);
+        } else {
+            link.count_outcome(&mut self.statistics, Outcome::Accepted);
         }
-        let (mut copy, mut position) = (link.queue_tail, link.undelivered);
-        let (keep, mut droppable) = (link.credit.max(1), link.queued_presettled);
-        while droppable > 0 && position > keep {
-            position -= 1;
-            let (previous, presettled) = (self.outgoing[copy].prev, self.outgoing[copy].presettled);
-            if presettled {
-                droppable -= 1;
-                self.drop_queued(host, copy);
-            }
-            copy = previous;
+        link.count_settled(&mut self.statistics, self.clock, out.born);
+        link.counters.from_here += u64::from(out.from_link);
+        if !out.presettled {
+            // The receiver wanted it settled; for the sender that is as good as accepted.
+            self.copy_resolved(host, out.origin, Some(DeliveryState::Accepted), true);
         }
     }
 
-    /// Drops a presettled copy that is queued.
-    pub(crate) fn drop_queued(&mut self, host: &mut H, copy: u32) {
-        let link = self.outgoing[copy].link;
-        self.unlist_queued(copy);
-        self.count_dropped(link);
-        self.forget_copy(host, copy);
-    }
-
-    /// Takes a copy out of its link's queue.
-    pub(crate) fn unlist_queued(&mut self, copy: u32) {
-        let Out { link: index, prev, next, presettled, .. } = self.outgoing[copy];
-        let link = &mut self.links[index];
-        link.undelivered -= 1;
-        link.queued_presettled -= u32::from(presettled);
-        match prev {
-            NONE => link.queue_head = next,
-            prev => self.outgoing[prev].next = next,
+    /// Forgets a copy that is in no list of its link any more. The credit it owes is paid.
+    pub(crate) fn forget_copy(&mut self, host: &mut H, key: u64) -> Option<Out<H::Content>> {
+        let out = self.outgoing.remove(key)?;
+        if out.origin != 0 {
+            self.unlist_from_copies(&out);
         }
-        match next {
-            NONE => link.queue_tail = prev,
-            next => self.outgoing[next].prev = prev,
-        }
-        self.load_changed(index);
-    }
-
-    /// Takes a copy out of its link's list of transmitted ones.
-    pub(crate) fn unlist_sent(&mut self, copy: u32) {
-        let Out { link: index, prev, next, place, .. } = self.outgoing[copy];
-        let link = &mut self.links[index];
-        if place == Place::Transmitting {
-            link.busy = NONE;
-        }
-        match prev {
-            NONE => link.sent_head = next,
-            prev => self.outgoing[prev].next = next,
-        }
-        match next {
-            NONE => link.sent_tail = prev,
-            next => self.outgoing[next].prev = prev,
-        }
-    }
-
-    /// Forgets a copy that is in no list of its link any more; the credit it owes is paid.
-    pub(crate) fn forget_copy(&mut self, host: &mut H, copy: u32) {
-        self.unlist_from_copies(copy);
-        let Some(out) = self.outgoing.remove_at(copy) else { return };
         if out.stuck {
             self.unstick(Some(out.link));
         }
-        if self.links.get(out.owes_credit).is_some() {
-            self.give_back(host, index_of(out.owes_credit));
+        if out.owes_credit != 0
+            && let Some(sender) = self.links.get_mut(out.owes_credit)
+        {
+            sender.give_back(host, &mut self.statistics);
         }
+        Some(out)
     }
 
-    /// Takes a copy out of the list of copies of its delivery.
-    fn unlist_from_copies(&mut self, copy: u32) {
-        let Out { origin, copy_prev: prev, copy_next: next, .. } = self.outgoing[copy];
-        if prev != NONE {
-            self.outgoing[prev].copy_next = next;
-        } else if let Some(delivery) = self.incoming.get_mut(origin) {
-            delivery.copies = next;
+    /// Takes a copy out of its link's list of transmitted ones.
+    pub(crate) fn unlist_sent(&mut self, out: &Queued) {
+        let link = &mut self.links[out.link];
+        if out.place == Place::Transmitting {
+            link.busy = NONE;
         }
-        if next != NONE {
-            self.outgoing[next].copy_prev = prev;
+        match out.prev {
+            NONE => link.sent_head = out.next,
+            prev => self.outgoing[prev].next = out.next,
         }
-    }
-
-    /// A settled copy has been transmitted: that is its end.
-    fn settled_sent(&mut self, host: &mut H, copy: u32) {
-        let Out { link, presettled, from_link, origin, born, .. } = self.outgoing[copy];
-        if presettled {
-            self.count_presettled(link);
-        } else {
-            self.count_outcome(link, Outcome::Accepted);
-        }
-        self.count_settled(link, born);
-        self.links[link].counters.from_here += u64::from(from_link);
-        self.forget_copy(host, copy);
-        if !presettled {
-            // The receiver wanted it settled; for the sender that is as good as accepted.
-            self.copy_resolved(host, origin, Some(amqp::DeliveryState::Accepted), true);
-        }
-    }
-
-    /// Transmits what is queued, as far as credit and connection allow, and gives back credit that a draining receiver
-    /// does not need.
-    pub(crate) fn push_queue(&mut self, host: &mut H, index: u32) {
-        loop {
-            let link = &self.links[index];
-            let copy = link.queue_head;
-            if copy == NONE || link.credit == 0 || link.busy != NONE {
-                break;
-            }
-            if !self.connections[link.conn].writable {
-                return self.wait_for_room(index);
-            }
-            self.unlist_queued(copy);
-            self.outgoing[copy].next = NONE;
-            self.outgoing[copy].prev = NONE;
-            let content = self.outgoing[copy].content.take();
-            self.transmit(host, copy, content.as_ref());
-        }
-        let second = self.clock.second;
-        let link = &mut self.links[index];
-        if link.draining && link.queue_head == NONE {
-            link.draining = false;
-            if std::mem::take(&mut link.credit) > 0 {
-                link.no_credit_since = second;
-                host.drained(link.host);
-            }
+        match out.next {
+            NONE => link.sent_tail = out.prev,
+            next => self.outgoing[next].prev = out.prev,
         }
     }
 
@@ -302,14 +177,14 @@ impl<H: Host> Core<H> {
         let Some(out) = self.outgoing.get_mut(delivery.0).filter(|out| out.place == Place::Transmitting) else {
             return;
         };
-        let (copy, index) = (index_of(delivery.0), out.link);
+        let index = out.link;
         if out.settled || out.resolved {
-            let resolved = out.resolved;
-            self.unlist_sent(copy);
+            let (place, resolved) = (Queued::of(out), out.resolved);
+            self.unlist_sent(&place);
             if resolved {
-                self.forget_copy(host, copy);
+                self.forget_copy(host, delivery.0);
             } else {
-                self.settled_sent(host, copy);
+                self.settled_sent(host, delivery);
             }
         } else {
             out.place = Place::Sent;

@@ -59,7 +59,7 @@ pub(crate) struct Address {
     /// Loads of the receivers, while there are several and the treatment is balanced.
     pub(crate) loads: Option<Box<Loads>>,
     /// In-process subscribers, next one first.
-    pub(crate) subscribers: Option<Box<Vec<SubscriberId>>>,
+    pub(crate) subscribers: Vec<SubscriberId>,
     /// Deliveries in.
     pub(crate) ingress: u64,
     /// Deliveries out.
@@ -75,7 +75,7 @@ pub(crate) struct Address {
 impl Address {
     /// Whether a delivery can go somewhere, the fallback not counted.
     pub(crate) fn has_destination(&self) -> bool {
-        self.receivers.len > 0 || self.subscribers.is_some() || self.sink
+        self.receivers.len > 0 || !self.subscribers.is_empty() || self.sink
     }
 
     /// Whether nothing keeps this entry.
@@ -83,7 +83,7 @@ impl Address {
         !self.permanent
             && self.receivers.len == 0
             && self.senders.len == 0
-            && self.subscribers.is_none()
+            && self.subscribers.is_empty()
             && self.fallback_of == NONE
     }
 

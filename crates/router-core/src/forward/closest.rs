@@ -7,12 +7,12 @@ use crate::forward::Destination;
 impl<H: Host> Core<H> {
     /// The subscriber whose turn it is.
     pub(crate) fn next_subscriber(&mut self, addr: u32) -> Destination {
-        let subscribers = self.addresses[addr].subscribers.as_deref_mut();
-        match subscribers.and_then(|subscribers| {
-            subscribers.rotate_left(1);
-            subscribers.last().copied()
-        }) {
-            Some(subscriber) => Destination::Subscriber(subscriber),
+        let subscribers = &mut self.addresses[addr].subscribers;
+        match subscribers.first().copied() {
+            Some(subscriber) => {
+                subscribers.rotate_left(1);
+                Destination::Subscriber(subscriber)
+            }
             None => Destination::Nobody,
         }
     }

@@ -6,14 +6,14 @@ pub(crate) mod multicast;
 
 use amqp::DeliveryState;
 
-use crate::arena::NONE;
+use crate::arena::{NONE, index_of};
 use crate::core::Core;
 use crate::{Host, InKey, Offer, Offered, SubscriberId, Treatment};
 
 /// A delivery on its way through the core.
 pub(crate) struct Passage<'a, C> {
-    /// Its incoming link; `NONE`: it comes from within the router.
-    pub(crate) link: u32,
+    /// Key of its incoming link; 0: it comes from within the router.
+    pub(crate) link: u64,
     /// Its record; 0: it needs none.
     pub(crate) origin: u64,
     /// Settled by the sender.
@@ -32,7 +32,7 @@ pub(crate) struct Passage<'a, C> {
 
 impl<'a, C> Passage<'a, C> {
     /// The passage of a delivery now being offered.
-    pub(crate) fn of_offer(link: u32, offer: &Offer<'a>, born: u32) -> Self {
+    pub(crate) fn of_offer(link: u64, offer: &Offer<'a>, born: u32) -> Self {
         Self {
             link,
             origin: 0,
@@ -107,7 +107,7 @@ impl<H: Host> Core<H> {
     fn after_copies(&mut self, host: &mut H, passage: &Passage<'_, H::Content>) -> Offered {
         if passage.origin == 0 {
             if !passage.owed {
-                self.give_back(host, passage.link);
+                self.links[index_of(passage.link)].give_back(host, &mut self.statistics);
             }
             return Offered::Done;
         }
@@ -126,7 +126,7 @@ impl<H: Host> Core<H> {
         state: DeliveryState,
     ) -> Offered {
         if !passage.needs_record() {
-            self.give_back(host, passage.link);
+            self.links[index_of(passage.link)].give_back(host, &mut self.statistics);
             return Offered::Done;
         }
         self.track(passage, offer, 1);
@@ -156,7 +156,7 @@ impl<H: Host> Core<H> {
     pub(crate) fn choose(&mut self, addr: u32) -> Destination {
         let address = &self.addresses[addr];
         match address.treatment {
-            Treatment::Closest | Treatment::Balanced if address.subscribers.is_some() => self.next_subscriber(addr),
+            Treatment::Closest | Treatment::Balanced if !address.subscribers.is_empty() => self.next_subscriber(addr),
             Treatment::Closest | Treatment::Balanced if address.sink => Destination::Sink,
             Treatment::Closest => self.next_receiver(addr),
             Treatment::Balanced => self.least_loaded(addr),

@@ -9,7 +9,7 @@ use crate::arena::NONE;
 use crate::core::Core;
 use crate::delivery::{In, Outcome};
 use crate::forward::Passage;
-use crate::{Host, Level, Module};
+use crate::{Host, Level, Module, OutKey};
 
 /// Descriptors of the states that only make sense with a transaction coordinator: declared and transactional-state.
 const TRANSACTIONAL: [u8; 2] = [0x33, 0x34];
@@ -29,8 +29,7 @@ impl<H: Host> Core<H> {
             receiver = next;
         }
         for at in 0.. {
-            let subscribers = self.addresses[addr].subscribers.as_deref();
-            let Some(&subscriber) = subscribers.and_then(|subscribers| subscribers.get(at)) else { break };
+            let Some(&subscriber) = self.addresses[addr].subscribers.get(at) else { break };
             self.expect_copy(passage.origin);
             let state = self.hand_over(host, addr, subscriber, passage);
             self.copy_resolved(host, passage.origin, Some(state), true);
@@ -57,13 +56,11 @@ pub(crate) fn combine(delivery: &mut In, state: Option<DeliveryState>) {
 impl<H: Host> Core<H> {
     /// A state that is not one of the ordinary ones: passed on as it is, except that a multicast cannot be part of a
     /// transaction, so that there a transactional state is as good as rejected.
-    pub(crate) fn without_transaction(&self, host: &mut H, origin: u64, state: Box<[u8]>) -> DeliveryState {
-        let Some(delivery) = self.incoming.get(origin).filter(|_| is_transactional(&state)) else {
+    pub(crate) fn without_transaction(&self, host: &mut H, copy: OutKey, state: Box<[u8]>) -> DeliveryState {
+        let delivery = self.outgoing.get(copy.0).and_then(|out| self.incoming.get(out.origin));
+        let Some(delivery) = delivery.filter(|delivery| delivery.multicast && is_transactional(&state)) else {
             return DeliveryState::Other(state);
         };
-        if !delivery.multicast {
-            return DeliveryState::Other(state);
-        }
         if let Some(link) = self.links.get(delivery.link) {
             let (conn, id) = (self.connections[link.conn].info.id, link.id);
             host.log(
