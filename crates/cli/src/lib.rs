@@ -10,5 +10,6 @@ pub mod commands;
 pub mod old_tools;
 pub mod python;
 pub mod qdmanage;
+pub mod qdrouterd;
 pub mod qdstat;
 pub mod text;

@@ -151,6 +151,9 @@ impl ClientError {
                 format!("{url} did not let us in: {error}\n  Give a user and password (`--user`, `--password-file`), or `--sasl-mechanisms`, that the router's listener accepts.")
             }
             Self::Disconnected { url, error } => format!("lost the connection to {url}: {error}"),
+            Self::Timeout { url, waiting_for } if waiting_for.starts_with(super::link::NO_CREDIT) => format!(
+                "{url} gives no credit to send ({waiting_for})\n  A router gives none while nobody receives from the address: start a receiver, or wait longer with `--timeout`."
+            ),
             Self::Timeout { url, waiting_for } => {
                 format!("{url} did not answer in time ({waiting_for})\n  `--timeout` says how many seconds to wait.")
             }

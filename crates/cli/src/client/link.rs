@@ -10,6 +10,9 @@ use amqp_endpoint::{LinkId, NewDelivery, NewLink};
 use super::connection::random_id;
 use super::{Client, ClientError, Incoming};
 
+/// How the text begins that says that a message waits for credit or for room.
+pub(super) const NO_CREDIT: &str = "Sending on sender";
+
 /// A link on which this end sends.
 #[derive(Clone, Debug)]
 pub struct Sender {
@@ -138,7 +141,7 @@ impl Client {
     fn sending(&mut self, sender: &Sender, deadline: Option<Instant>) -> Result<(), ClientError> {
         self.check_link("sender", sender.link, &sender.name, &sender.address)?;
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(self.timed_out(&format!("Sending on sender {}", sender.name)));
+            return Err(self.timed_out(&format!("{NO_CREDIT} {}", sender.name)));
         }
         self.turn(deadline)
     }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use crate::bench::BenchError;
 use crate::client::ClientError;
+use crate::old_tools::Ended;
+use crate::python::argparse::Stop;
 
 /// Why a command did not do what it was asked to.
 #[derive(Debug)]
@@ -12,13 +14,6 @@ pub enum Failure {
     Told(String),
     /// The output was not taken.
     Output(std::io::Error),
-}
-
-impl Failure {
-    /// The exit status.
-    pub fn status(&self) -> u8 {
-        1
-    }
 }
 
 impl fmt::Display for Failure {
@@ -45,5 +40,15 @@ impl From<BenchError> for Failure {
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Self::Output(error)
+    }
+}
+
+impl From<Ended> for Failure {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Failed(error) => error.into(),
+            Ended::Output(error) => error.into(),
+            Ended::Stop(Stop::Answer(text) | Stop::Usage(text)) => Self::Told(text.trim_end().to_owned()),
+        }
     }
 }

@@ -1,9 +1,20 @@
 //! `waystation`: one program for everything that one does with a router.
 
 mod bench;
+mod check;
 mod connect;
 mod failure;
+mod generate;
+mod manage;
+mod message_options;
+mod receive;
+mod router;
+mod run;
+mod send;
+mod show;
+mod stat;
 
+use std::ffi::OsString;
 use std::io::Write;
 
 use clap::{Parser, Subcommand};
@@ -11,7 +22,9 @@ use clap::{Parser, Subcommand};
 pub use connect::ConnectArguments;
 pub use failure::Failure;
 
-/// A messaging network for AMQP 1.0: clients attach to any node and use addresses; messages find their way.
+/// A messaging network for AMQP 1.0: clients attach to any node and use addresses; messages find their way
+///
+/// Without a command, a router runs with its built-in configuration.
 #[derive(Debug, Parser)]
 #[command(name = "waystation", version, max_term_width = 100)]
 pub struct Arguments {
@@ -21,11 +34,20 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Bench(bench::BenchArguments),
+    Run(run::RunArguments),
+    Check(check::CheckArguments),
+    Send(Box<send::SendArguments>),
+    Receive(receive::ReceiveArguments),
+    Stat(stat::StatArguments),
+    Manage(manage::ManageArguments),
+    Bench(Box<bench::BenchArguments>),
+    Completions(generate::CompletionsArguments),
+    #[command(hide = true)]
+    Generate(generate::GenerateArguments),
 }
 
 /// Runs the program with the words of its command line, its own name first, and returns its exit status.
-pub fn run(words: impl Iterator<Item = std::ffi::OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+pub fn run(words: impl Iterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     let arguments = match Arguments::try_parse_from(words) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -35,15 +57,23 @@ pub fn run(words: impl Iterator<Item = std::ffi::OsString>, out: &mut dyn Write,
         }
     };
     let result = match arguments.command {
-        None => Ok(()),
-        Some(Command::Bench(arguments)) => bench::run(arguments, out),
+        None => return run::run(run::RunArguments::default()).code(),
+        Some(Command::Run(arguments)) => return run::run(arguments).code(),
+        Some(Command::Check(arguments)) => check::run(&arguments, out),
+        Some(Command::Send(arguments)) => send::run(&arguments, out),
+        Some(Command::Receive(arguments)) => receive::run(&arguments, out, err),
+        Some(Command::Stat(arguments)) => stat::run(&arguments, out),
+        Some(Command::Manage(arguments)) => manage::run(arguments, out),
+        Some(Command::Bench(arguments)) => bench::run(*arguments, out),
+        Some(Command::Completions(arguments)) => generate::completions(&arguments, out),
+        Some(Command::Generate(arguments)) => generate::generate(&arguments),
     };
-    let result = result.and_then(|()| out.flush().map_err(Failure::from));
-    match result {
+    match result.and_then(|()| out.flush().map_err(Failure::from)) {
         Ok(()) => 0,
         Err(failure) => {
+            let _ = out.flush();
             let _ = writeln!(err, "waystation: {failure}");
-            failure.status()
+            1
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::python::argparse::Stop;
 
 /// The version of the tools whose command lines and outputs these are: what `--version` prints, because scripts decide
 /// by it what they can ask for.
-pub const VERSION: &str = "1.19.0";
+pub const VERSION: &str = server::DISPATCH_VERSION;
 
 /// How a program ended that did not do what it was asked to.
 #[derive(Debug)]

@@ -8,36 +8,72 @@ use std::io::{Read, Write};
 
 use amqp::Value;
 
-use crate::client::{Client, Node};
+use crate::client::{Client, ConnectOptions, Node};
 use crate::old_tools::{Ended, connect_options, finish, node_address};
 use crate::python::dumps;
-use arguments::Arguments;
 use operations::{Answer, Operation};
+
+/// What to ask of a management node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// As it was typed.
+    pub operation: String,
+    /// The words after it: attributes, with or without values.
+    pub words: Vec<String>,
+    /// Short or full.
+    pub entity_type: Option<String>,
+    /// Of the entity.
+    pub name: Option<String>,
+    /// Of the entity.
+    pub identity: Option<String>,
+    /// Read attributes as JSON from the standard input.
+    pub stdin: bool,
+    /// JSON, or plain text, for operations other than the standard ones.
+    pub body: Option<String>,
+    /// JSON, for operations other than the standard ones.
+    pub properties: Option<String>,
+    /// Blanks by which JSON is indented; `None`: all on one line.
+    pub indent: Option<usize>,
+}
+
+impl Request {
+    /// How many words may follow the operation.
+    pub fn most_words(&self) -> usize {
+        match self.operation.to_uppercase().as_str() {
+            "READ" | "DELETE" | "GET-MGMT-NODES" => 0,
+            "GET-TYPES" | "GET-ATTRIBUTES" | "GET-OPERATIONS" | "GET-ANNOTATIONS" => 1,
+            _ => usize::MAX,
+        }
+    }
+}
 
 /// Runs the program with the words of its command line, without its name, and returns its exit status: 0; 1 if the
 /// operation failed (the reason is on the standard output); 2 if the command line is wrong.
 pub fn run(words: &[String], out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    let input = || {
-        let mut text = String::new();
-        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
-    };
-    let result = Arguments::parse(words).map_err(Ended::from).and_then(|arguments| manage(&arguments, input, out));
+    let result = arguments::parse(words).map_err(Ended::from).and_then(|(request, parsed)| {
+        let options = connect_options(&parsed)?;
+        perform(&request, &options, &node_address(&parsed, &options.url), out)
+    });
     finish(result, out, err)
 }
 
-fn manage(
-    arguments: &Arguments,
-    input: impl FnOnce() -> std::io::Result<String>,
-    out: &mut dyn Write,
-) -> Result<(), Ended> {
-    let operation = Operation::prepare(arguments, input)?;
-    let options = connect_options(&arguments.parsed)?;
-    let mut client = Client::connect(&options)?;
-    let mut node = Node::attach(&mut client, &node_address(&arguments.parsed, &options.url))?;
+/// Asks the management node at `address`, and writes what it answers.
+///
+/// # Errors
+/// If the request makes no sense, the router does not answer or refuses, or the output does not take the answer.
+pub fn perform(request: &Request, options: &ConnectOptions, address: &str, out: &mut dyn Write) -> Result<(), Ended> {
+    let operation = Operation::prepare(request, read_input)?;
+    let mut client = Client::connect(options)?;
+    let mut node = Node::attach(&mut client, address)?;
     let answer = operation.perform(&mut client, &mut node)?;
-    print(&answer, arguments.indent, out)?;
+    print(&answer, request.indent, out)?;
     client.close();
     Ok(())
+}
+
+fn read_input() -> std::io::Result<String> {
+    let mut text = String::new();
+    std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
 }
 
 fn print(answer: &Answer, indent: Option<usize>, out: &mut dyn Write) -> std::io::Result<()> {

@@ -2,10 +2,11 @@
 
 use amqp::{Map, Value};
 
-use super::arguments::Arguments;
+use super::Request;
 use super::attributes::{from_json, from_words, full_type};
 use crate::client::{Client, ClientError, Node};
 use crate::old_tools::Ended;
+use crate::python;
 
 /// What an operation gives back.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +21,7 @@ pub(super) enum Answer {
 
 /// A request: application-properties and body.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Request {
+pub(super) struct Message {
     pub(super) properties: Map,
     pub(super) body: Value,
 }
@@ -31,50 +32,36 @@ pub(super) enum Operation {
     /// All entities of a type, page by page.
     Query { full_type: Option<String>, attributes: Vec<String> },
     /// Requests one by one; `list`: the answers are printed as a list even if there is only one.
-    Each { requests: Vec<Request>, list: bool },
+    Each { requests: Vec<Message>, list: bool },
     /// A request whose answer is not printed.
-    Silent(Request),
+    Silent(Message),
     /// An operation of the management node itself.
     Get { operation: String, entity_type: Option<String> },
     /// Any other operation.
-    Custom(Request),
+    Custom(Message),
 }
 
 impl Operation {
     /// Works out what to ask; `input` is the standard input, read if it is needed.
-    pub(super) fn prepare(
-        arguments: &Arguments,
-        input: impl FnOnce() -> std::io::Result<String>,
-    ) -> Result<Self, Ended> {
-        let full = arguments.parsed.get("--type").map(full_type);
-        let operation = arguments.operation.to_uppercase();
+    pub(super) fn prepare(request: &Request, input: impl FnOnce() -> std::io::Result<String>) -> Result<Self, Ended> {
+        let full = request.entity_type.as_deref().map(full_type);
+        let operation = request.operation.to_uppercase();
         Ok(match operation.as_str() {
-            "QUERY" => Self::Query { full_type: full, attributes: arguments.words.clone() },
+            "QUERY" => Self::Query { full_type: full, attributes: request.words.clone() },
             "CREATE" | "UPDATE" => {
-                let (maps, list) = if arguments.parsed.has("--stdin") {
+                let (maps, list) = if request.stdin {
                     maps_of(&input()?)?
                 } else {
-                    (vec![from_words(&arguments.words, full.as_deref())?], false)
+                    (vec![from_words(&request.words, full.as_deref())?], false)
                 };
-                Self::Each { requests: maps.into_iter().map(|map| request(&operation, arguments, map)).collect(), list }
+                Self::Each { requests: maps.into_iter().map(|map| message(&operation, request, map)).collect(), list }
             }
-            "READ" => {
-                arguments.no_words()?;
-                Self::Each { requests: vec![request(&operation, arguments, Map::new())], list: false }
+            "READ" => Self::Each { requests: vec![message(&operation, request, Map::new())], list: false },
+            "DELETE" => Self::Silent(message(&operation, request, Map::new())),
+            "GET-TYPES" | "GET-ATTRIBUTES" | "GET-OPERATIONS" | "GET-ANNOTATIONS" | "GET-MGMT-NODES" => {
+                Self::Get { operation, entity_type: full.or_else(|| request.words.first().cloned()) }
             }
-            "DELETE" => {
-                arguments.no_words()?;
-                Self::Silent(request(&operation, arguments, Map::new()))
-            }
-            "GET-TYPES" | "GET-ATTRIBUTES" | "GET-OPERATIONS" | "GET-ANNOTATIONS" => {
-                let word = arguments.one_word()?.map(str::to_owned);
-                Self::Get { operation, entity_type: full.or(word) }
-            }
-            "GET-MGMT-NODES" => {
-                arguments.no_words()?;
-                Self::Get { operation, entity_type: full }
-            }
-            _ => Self::Custom(custom(arguments, full)?),
+            _ => Self::Custom(custom(request, full)?),
         })
     }
 
@@ -107,56 +94,55 @@ impl Operation {
 }
 
 /// A request about one entity. What it is comes from the options, else from its attributes; an identity is enough.
-fn request(operation: &str, arguments: &Arguments, body: Map) -> Request {
+fn message(operation: &str, request: &Request, body: Map) -> Message {
     let mut properties = Map::from_iter([("operation", operation)]);
-    let given = |name: &str| {
-        let option = arguments.parsed.get(&format!("--{name}")).map(str::to_owned);
-        option.or_else(|| body.get(name).and_then(Value::as_text).map(str::to_owned))
+    let given = |option: &Option<String>, name: &str| {
+        option.clone().or_else(|| body.get(name).and_then(Value::as_text).map(str::to_owned))
     };
-    if let Some(name) = given("type") {
+    if let Some(name) = given(&request.entity_type, "type") {
         properties.insert("type", full_type(&name));
     }
-    let identity = if operation == "CREATE" { None } else { given("identity") };
-    match identity {
-        Some(identity) => {
-            if let Some(name) = arguments.parsed.get("--name") {
-                properties.insert("name", name);
-            }
-            properties.insert("identity", identity);
-        }
-        None => {
-            if let Some(name) = given("name") {
-                properties.insert("name", name);
-            }
-        }
+    let identity = if operation == "CREATE" { None } else { given(&request.identity, "identity") };
+    let name = if identity.is_some() { request.name.clone() } else { given(&request.name, "name") };
+    if let Some(name) = name {
+        properties.insert("name", name);
     }
-    Request { properties, body: Value::Map(body) }
+    if let Some(identity) = identity {
+        properties.insert("identity", identity);
+    }
+    Message { properties, body: Value::Map(body) }
 }
 
-fn custom(arguments: &Arguments, full: Option<String>) -> Result<Request, ClientError> {
-    let mut properties = Map::from_iter([("operation", arguments.operation.as_str())]);
-    for (key, value) in from_words(&arguments.words, full.as_deref())? {
-        if !value.is_null() {
-            properties.insert(key, value);
-        }
-    }
-    match arguments.json("--properties")? {
+fn custom(request: &Request, full: Option<String>) -> Result<Message, ClientError> {
+    let mut properties = Map::from_iter([("operation", request.operation.as_str())]);
+    let words = from_words(&request.words, full.as_deref())?;
+    words.into_iter().filter(|(_, value)| !value.is_null()).for_each(|(key, value)| {
+        properties.insert(key, value);
+    });
+    match request.properties.as_deref().map(json).transpose()? {
         None => {}
         Some(Value::Map(more)) => more.into_iter().for_each(|(key, value)| {
             properties.insert(key, value);
         }),
         Some(_) => return Err(ClientError::Value("--properties takes a JSON map, such as {\"limit\": 5}".to_owned())),
     }
-    if let Some(full) = full {
-        properties.insert("type", full);
+    let about = [("type", &full), ("name", &request.name), ("identity", &request.identity)];
+    about.into_iter().for_each(|(key, value)| {
+        value.iter().for_each(|value| {
+            properties.insert(key, value.as_str());
+        });
+    });
+    let body = request.body.as_deref().map(json).transpose()?.filter(|body| !body.is_null());
+    Ok(Message { properties, body: body.unwrap_or(Value::Map(Map::new())) })
+}
+
+/// JSON, or plain text that needs no quotes.
+fn json(text: &str) -> Result<Value, ClientError> {
+    match serde_json::from_str(text) {
+        Ok(json) => Ok(python::from_json(&json)),
+        Err(_) if !text.contains(['"', '{', '}', '[', ']']) => Ok(Value::from(text)),
+        Err(error) => Err(ClientError::Value(format!("Invalid JSON {}: {error}", python::repr(&text.into())))),
     }
-    for name in ["name", "identity"] {
-        if let Some(text) = arguments.parsed.get(&format!("--{name}")) {
-            properties.insert(name, text);
-        }
-    }
-    let body = arguments.json("--body")?.filter(|body| !body.is_null()).unwrap_or(Value::Map(Map::new()));
-    Ok(Request { properties, body })
 }
 
 /// The maps of attributes in a JSON text, and whether they came as a list.
@@ -180,7 +166,7 @@ mod tests {
 
     fn prepare(line: &str, input: &str) -> Result<Operation, Ended> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        Operation::prepare(&Arguments::parse(&words)?, || Ok(input.to_owned()))
+        Operation::prepare(&crate::qdmanage::arguments::parse(&words)?.0, || Ok(input.to_owned()))
     }
 
     fn failure(result: Result<Operation, Ended>) -> String {
@@ -190,7 +176,7 @@ mod tests {
         }
     }
 
-    fn only(operation: Operation) -> Request {
+    fn only(operation: Operation) -> Message {
         match operation {
             Operation::Each { mut requests, list: false } => requests.remove(0),
             Operation::Silent(request) | Operation::Custom(request) => request,
@@ -235,7 +221,15 @@ mod tests {
         wanted.insert("a", Value::Long(1));
         wanted.insert("type", DUMMY);
         wanted.insert("name", "d");
-        assert_eq!(request, Request { properties: wanted, body: Value::List(vec![Value::Long(1)]) });
+        assert_eq!(request, Message { properties: wanted, body: Value::List(vec![Value::Long(1)]) });
+    }
+
+    #[test]
+    fn json_may_be_plain_text_unless_it_looks_like_json() {
+        assert_eq!(json("plain").expect("text"), "plain".into());
+        assert_eq!(json("17").expect("a number"), Value::Long(17));
+        let error = json("{bad").unwrap_err();
+        assert!(error.to_string().starts_with("Invalid JSON '{bad': "), "{error}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The command line.
 
 use super::reports::Report;
+use super::{Request, View};
 use crate::old_tools::{CONNECTION_OPTIONS, TARGET_OPTIONS, VERSION};
 use crate::python::argparse::{Opt, Parsed, Parser, Stop, Takes};
 
@@ -43,46 +44,20 @@ const PARSER: Parser = Parser {
     options: &[OPTIONS, TARGET_OPTIONS, CONNECTION_OPTIONS],
 };
 
-/// What is wanted.
-#[derive(Clone, Debug)]
-pub(super) struct Arguments {
-    /// In this order.
-    pub reports: Vec<Report>,
-    /// More than one report was asked for, all that there are.
-    pub all_entities: bool,
-    /// From every router of the network.
-    pub all_routers: bool,
-    /// At most so many rows; 0 for all.
-    pub limit: usize,
-    /// Comma-separated values.
-    pub csv: bool,
-    /// More columns.
-    pub verbose: bool,
-    /// The options about the connection.
-    pub parsed: Parsed,
-}
-
-impl Arguments {
-    /// Reads the command line.
-    ///
-    /// # Errors
-    /// If there is nothing more to do than to print something.
-    pub(super) fn parse(words: &[String]) -> Result<Self, Stop> {
-        let parsed = PARSER.parse_options(words)?;
-        let limit = parsed.get("--limit").and_then(|text| crate::python::int(text).ok()).unwrap_or(0);
-        let limit = usize::try_from(limit)
-            .map_err(|_| PARSER.wrong("argument --limit: must be 0 (no limit) or the greatest number of rows to show"))?;
-        let all_entities = parsed.has("--all-entities");
-        Ok(Self {
-            reports: if all_entities { Report::ALL.to_vec() } else { vec![chosen(&parsed)] },
-            all_entities,
-            all_routers: parsed.has("--all-routers"),
-            limit,
-            csv: parsed.has("--csv"),
-            verbose: parsed.has("--verbose"),
-            parsed,
-        })
-    }
+/// Reads the command line: what is wanted, and the options about the connection.
+pub(super) fn parse(words: &[String]) -> Result<(Request, Parsed), Stop> {
+    let parsed = PARSER.parse_options(words)?;
+    let limit = parsed.get("--limit").and_then(|text| crate::python::int(text).ok()).unwrap_or(0);
+    let limit = usize::try_from(limit)
+        .map_err(|_| PARSER.wrong("argument --limit: must be 0 (no limit) or the greatest number of rows to show"))?;
+    let request = Request {
+        view: if parsed.has("--all-entities") { View::All } else { View::One(chosen(&parsed)) },
+        all_routers: parsed.has("--all-routers"),
+        limit,
+        csv: parsed.has("--csv"),
+        verbose: parsed.has("--verbose"),
+    };
+    Ok((request, parsed))
 }
 
 fn chosen(parsed: &Parsed) -> Report {
@@ -108,12 +83,13 @@ fn chosen(parsed: &Parsed) -> Report {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Arguments, Stop> {
-        Arguments::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn view(line: &str) -> Result<View, Stop> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        parse(&words).map(|(request, _)| request.view)
     }
 
     fn error(line: &str) -> String {
-        match parse(line) {
+        match view(line) {
             Err(Stop::Usage(text)) => text.lines().last().unwrap_or_default().to_owned(),
             other => panic!("not a usage error: {other:?}"),
         }
@@ -121,9 +97,9 @@ mod tests {
 
     #[test]
     fn without_options_the_router_as_a_whole_is_reported() {
-        assert_eq!(parse("").expect("valid").reports, [Report::General]);
-
-        assert_eq!(parse("--links").expect("valid").reports, [Report::Links]);
+        assert_eq!(view(""), Ok(View::One(Report::General)));
+        assert_eq!(view("--links"), Ok(View::One(Report::Links)));
+        assert_eq!(view("--all-ent"), Ok(View::All));
     }
 
     #[test]
@@ -137,7 +113,7 @@ mod tests {
 
     #[test]
     fn other_words_are_refused_with_the_usage() {
-        let Err(Stop::Usage(text)) = parse("extra words") else { panic!("not a usage error") };
+        let Err(Stop::Usage(text)) = view("extra words") else { panic!("not a usage error") };
         assert!(text.starts_with("usage: qdstat [-h] [--version] [-v]\n"));
         assert!(text.ends_with("\nqdstat: error: unrecognized arguments: extra words\n"));
     }

@@ -7,54 +7,79 @@ mod reports;
 mod source;
 mod table;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use amqp::Value;
 
-use crate::client::{Client, ClientError, Node};
+use crate::client::{Client, ClientError, ConnectOptions, Node};
 use crate::old_tools::{Ended, connect_options, finish, node_address};
-use arguments::Arguments;
 use source::Source;
 
 pub use reports::Report;
-pub use table::Block;
+
+/// What to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// One report.
+    One(Report),
+    /// Every report that makes sense for a single router.
+    All,
+}
+
+/// What to show, of which routers, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What to show.
+    pub view: View,
+    /// Of every router of the network.
+    pub all_routers: bool,
+    /// At most so many rows of a table; 0 for all.
+    pub limit: usize,
+    /// Comma-separated values instead of aligned columns.
+    pub csv: bool,
+    /// More columns.
+    pub verbose: bool,
+}
 
 /// Runs the program with the words of its command line, without its name, and returns its exit status: 0; 1 if a
 /// router could not be asked (the reason is on the standard output); 2 if the command line is wrong.
 pub fn run(words: &[String], out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    let result = Arguments::parse(words).map_err(Ended::from).and_then(|arguments| show(&arguments, out));
+    let result = arguments::parse(words).map_err(Ended::from).and_then(|(request, parsed)| {
+        let options = connect_options(&parsed)?;
+        show(&request, &options, &node_address(&parsed, &options.url), out)
+    });
     finish(result, out, err)
 }
 
-fn show(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Ended> {
-    let options = connect_options(&arguments.parsed)?;
-    let mut client = Client::connect(&options)?;
-    let node = Node::attach(&mut client, &node_address(&arguments.parsed, &options.url))?;
-    let mut source =
-        Source { client: &mut client, node, limit: arguments.limit, verbose: arguments.verbose };
+/// Asks the management node at `address`, and writes what it says.
+///
+/// # Errors
+/// If the router does not answer or refuses, or if the output does not take what it says.
+pub fn show(request: &Request, options: &ConnectOptions, address: &str, out: &mut dyn Write) -> Result<(), Ended> {
+    let mut client = Client::connect(options)?;
+    let node = Node::attach(&mut client, address)?;
+    let mut source = Source { client: &mut client, node, limit: request.limit, verbose: request.verbose };
     let routers = routers(&mut source)?;
-    if arguments.all_routers && !routers.is_empty() {
+    if request.all_routers && !routers.is_empty() {
         writeln!(out, "{}", now())?;
         for address in routers {
             // `amqp:/_topo/0/<id>/$management`
             let address = address.strip_prefix("amqp:/").unwrap_or(&address);
             writeln!(out, "Router  {}\n", address.split('/').nth(2).unwrap_or(address))?;
             source.node = Node::attach(source.client, address)?;
-            print(&mut source, arguments, out)?;
+            print(&mut source, request, out)?;
             writeln!(out)?;
         }
-    } else if arguments.all_entities {
-        frame(&mut source, out)?;
-        print(&mut source, arguments, out)?;
-    } else {
-        for report in &arguments.reports {
-            let blocks = report.make(&mut source)?;
-            if report.is_framed() {
-                frame(&mut source, out)?;
-            }
-            blocks.iter().try_for_each(|block| block.write(out, arguments.csv))?;
+    } else if let View::One(report) = request.view {
+        let blocks = report.make(&mut source)?;
+        if report.is_framed() {
+            frame(&mut source, out)?;
         }
+        blocks.iter().try_for_each(|block| block.write(out, request.csv))?;
+    } else {
+        frame(&mut source, out)?;
+        print(&mut source, request, out)?;
     }
     client.close();
     Ok(())
@@ -77,13 +102,15 @@ fn frame(source: &mut Source<'_>, out: &mut dyn Write) -> Result<(), Ended> {
     Ok(())
 }
 
-/// All reports of one router; with more than one, an empty line follows each.
-fn print(source: &mut Source<'_>, arguments: &Arguments, out: &mut dyn Write) -> Result<(), Ended> {
-    for report in &arguments.reports {
-        let blocks = report.make(source)?;
-        blocks.iter().try_for_each(|block| block.write(out, arguments.csv))?;
-        if arguments.all_entities {
-            writeln!(out)?;
+/// What was asked for of one router; of several reports, an empty line follows each.
+fn print(source: &mut Source<'_>, request: &Request, out: &mut dyn Write) -> Result<(), Ended> {
+    match request.view {
+        View::One(report) => report.make(source)?.iter().try_for_each(|block| block.write(out, request.csv))?,
+        View::All => {
+            for report in Report::ALL {
+                report.make(source)?.iter().try_for_each(|block| block.write(out, request.csv))?;
+                writeln!(out)?;
+            }
         }
     }
     Ok(())
@@ -95,12 +122,4 @@ fn now() -> String {
     let micros = now.subsec_micros();
     let fraction = if micros == 0 { String::new() } else { format!(".{micros:06}") };
     format!("{}{fraction} UTC", logging::time_text("%Y-%m-%d %H:%M:%S", now.as_secs(), true))
-}
-
-/// Writes blocks one after another, as `waystation stat` shows them.
-///
-/// # Errors
-/// If the output does not take them.
-pub fn write_blocks(blocks: &[Block], out: &mut dyn Write, csv: bool) -> io::Result<()> {
-    blocks.iter().try_for_each(|block| block.write(out, csv))
 }
