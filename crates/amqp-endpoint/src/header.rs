@@ -65,8 +65,11 @@ impl Connection {
     /// Tells the peer what it should have sent, and ends.
     fn refuse_header<'a>(&mut self, expected: Expected, seen: &[u8]) -> Step<'a> {
         let wanted: Vec<&str> = self.acceptable(expected).into_iter().flatten().map(layer_name).collect();
-        let text =
+        let mut text =
             format!("expected the protocol header of {} 1.0, found '{}'", wanted.join(" or "), seen.escape_ascii());
+        if let Some(asked) = [AMQP_HEADER, SASL_HEADER, TLS_HEADER].into_iter().find(|header| header == seen) {
+            text = format!("{text}: the peer asks for {}", layer_name(asked));
+        }
         self.fail(ErrorCondition::new(names::FRAMING_ERROR, text));
         Step::Again
     }

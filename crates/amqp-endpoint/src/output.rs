@@ -72,6 +72,9 @@ impl Output {
     }
 
     pub(crate) fn consume(&mut self, count: usize) {
+        if self.bytes.is_empty() {
+            return;
+        }
         self.consumed = self.bytes.len().min(self.consumed + count);
         self.owed = self.owed.saturating_sub(count);
         if self.consumed == self.bytes.len() {
