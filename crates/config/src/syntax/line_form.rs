@@ -1,7 +1,7 @@
 //! The line-oriented form: `section {`, lines `attribute: value`, `}`.
 
 use super::cursor::Cursor;
-use super::values::{Shape, block, line, word};
+use super::values::{Shape, bad_escape, block, line, unescape, word};
 use super::{AttributeNode, Parsed, SectionNode, SyntaxError, SyntaxWarning, camel_case, json};
 use crate::source::{Source, Span};
 use amqp::Value;
@@ -155,8 +155,7 @@ impl Reader<'_> {
     fn value(&mut self, shape: Shape) -> Option<(Value, Span)> {
         self.cursor.skip_blanks();
         let start = self.cursor.offset();
-        let begins_block = self.begins_block(shape);
-        if begins_block {
+        if self.begins_block(shape) {
             self.cursor.skip_space();
             return self.structure(shape);
         }
@@ -165,31 +164,44 @@ impl Reader<'_> {
             Shape::Word => {
                 let (text, span, ignored) = word(&mut self.cursor);
                 if !ignored.is_empty() {
-                    let text = format!("'{ignored}' after the value '{text}' is ignored");
-                    self.parsed.warnings.push(SyntaxWarning { span, text });
+                    self.warn(span, format!("'{ignored}' after the value '{text}' is ignored"));
                 }
                 (text, span)
             }
             _ => line(&mut self.cursor),
         };
         if text.len() > 1 && text.starts_with('"') && text.ends_with('"') {
-            let text = format!("The quotes around {text} are part of the value");
-            self.parsed.warnings.push(SyntaxWarning { span, text });
+            self.warn(span, format!("The quotes around {text} are part of the value"));
         }
-        Some((Value::String(text), span))
+        match unescape(&text) {
+            Ok(text) => Some((Value::String(text), span)),
+            Err(offset) => {
+                let start = span.start + offset;
+                self.parsed.errors.push(bad_escape(Span { start, end: start + 1 }));
+                None
+            }
+        }
+    }
+
+    fn warn(&mut self, span: Span, text: String) {
+        self.parsed.warnings.push(SyntaxWarning { span, text });
     }
 
     /// Whether a map or list comes next: one is expected and there is a bracket, maybe on another line; or the line is
-    /// nothing but a brace.
+    /// nothing but a brace. Where JSON is expected, what is no list in JSON is text.
     fn begins_block(&self, shape: Shape) -> bool {
-        let structured = matches!(shape, Shape::Block | Shape::Json);
         let mut ahead = self.cursor.clone();
-        let on_this_line = matches!(ahead.peek(), Some('{' | '['));
-        if !structured {
+        if matches!(shape, Shape::Line | Shape::Word) {
             return ahead.eat('{') && without_comment(ahead.line()).is_empty();
         }
-        ahead.skip_space();
-        on_this_line || (without_comment(self.cursor.line()).is_empty() && matches!(ahead.peek(), Some('{' | '[')))
+        if without_comment(ahead.line()).is_empty() {
+            ahead.skip_space();
+        }
+        match ahead.peek() {
+            Some('{') => true,
+            Some('[') => shape == Shape::Block || json::value(&mut ahead, 0).is_ok(),
+            _ => false,
+        }
     }
 
     /// Reads a map or list; after a mistake passes all of it.
@@ -214,8 +226,10 @@ impl Reader<'_> {
 
     fn add(&mut self, section: &mut SectionNode, attribute: AttributeNode) {
         if let Some(index) = section.attributes.iter().position(|other| other.name == attribute.name) {
-            let text = format!("'{}' is given twice in this section; the last one counts", attribute.name);
-            self.parsed.warnings.push(SyntaxWarning { span: attribute.key, text });
+            self.warn(
+                attribute.key,
+                format!("'{}' is given twice in this section; the last one counts", attribute.name),
+            );
             section.attributes.remove(index);
         }
         section.attributes.push(attribute);

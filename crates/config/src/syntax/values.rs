@@ -33,6 +33,43 @@ pub(super) fn line(cursor: &mut Cursor<'_>) -> (String, Span) {
     (text.to_owned(), Span { start, end: start + text.len() })
 }
 
+/// Replaces the escapes of JSON in a value, which begin with a backslash: the old router reads values as JSON text.
+///
+/// # Errors
+/// The first escape that there is not, by its place in the value, in bytes.
+pub(super) fn unescape(value: &str) -> Result<String, usize> {
+    let mut text = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(index) = rest.find('\\') {
+        text.push_str(&rest[..index]);
+        let escape = &rest[index..];
+        let length = escape_length(escape);
+        let quoted = format!("\"{}\"", escape.get(..length).unwrap_or(escape));
+        match serde_json::from_str::<String>(&quoted) {
+            Ok(character) => text.push_str(&character),
+            Err(_) => return Err(value.len() - escape.len()),
+        }
+        rest = escape.get(length..).unwrap_or("");
+    }
+    text.push_str(rest);
+    Ok(text)
+}
+
+/// The length of the escape that a text begins with, in bytes; of two for a character beyond 16 bits.
+fn escape_length(text: &str) -> usize {
+    let is_unicode = text.as_bytes().get(1) == Some(&b'u');
+    let is_pair = text.get(..12).is_some_and(|pair| pair[6..].starts_with("\\u") && is_high_surrogate(&pair[2..6]));
+    match (is_unicode, is_pair) {
+        (true, true) => 12,
+        (true, false) => 6,
+        (false, _) => 1 + text[1..].chars().next().map_or(0, char::len_utf8),
+    }
+}
+
+fn is_high_surrogate(digits: &str) -> bool {
+    u16::from_str_radix(digits, 16).is_ok_and(|unit| (0xd800..0xdc00).contains(&unit))
+}
+
 /// Where in a line the value ends.
 fn end_of_value(line: &str) -> usize {
     let mut after_blank = true;
@@ -128,13 +165,17 @@ fn member(cursor: &mut Cursor<'_>, quoted: bool, depth: usize) -> Result<Value, 
         _ => cursor.jump(after_colon),
     }
     cursor.skip_blanks();
-    let (text, _) = line(cursor);
-    Ok(Value::String(unquoted(text.trim_end_matches(','))))
+    let (text, span) = line(cursor);
+    let text = text.trim_end_matches(',');
+    // A value may stand in quotes, as in JSON.
+    let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    unescape(text).map(Value::String).map_err(|_| bad_escape(span))
 }
 
-/// The text of a value that may stand in quotes, as in JSON.
-fn unquoted(text: &str) -> String {
-    serde_json::from_str::<String>(text).unwrap_or_else(|_| text.to_owned())
+/// The mistake of an escape that there is not.
+pub(super) fn bad_escape(span: Span) -> SyntaxError {
+    let error = SyntaxError::new(span, "Invalid \\escape", "write \\\\ for a backslash");
+    SyntaxError { expected: Some("\\\\, \\n, \\t, \\uXXXX or another escape of JSON"), json: true, ..error }
 }
 
 #[cfg(test)]
@@ -180,6 +221,20 @@ mod tests {
     fn what_follows_a_pattern_is_known() {
         let (text, _, ignored) = word(&mut Cursor::new("# b c"));
         assert_eq!((text.as_str(), ignored), ("#", "b c"));
+    }
+
+    #[test]
+    fn escapes_of_json_are_replaced() {
+        let text = unescape(r#"a\\b \"c\" \u00fc \ud83d\ude00 \t/"#);
+        assert_eq!(text.as_deref(), Ok("a\\b \"c\" ü \u{1f600} \t/"));
+    }
+
+    #[test]
+    fn an_escape_that_there_is_not_is_told() {
+        assert_eq!(unescape(r"C:\dir"), Err(2));
+        assert_eq!(unescape("x\\"), Err(1));
+        assert_eq!(unescape(r"\ud800x"), Err(0));
+        assert_eq!(unescape("\\uü"), Err(0));
     }
 
     #[test]

@@ -70,6 +70,14 @@ fn values_run_to_the_end_of_the_line() {
 }
 
 #[test]
+fn a_backslash_begins_an_escape_as_in_json() {
+    let config = read("router {\n metadata: a\\tb\\\\c\n}").unwrap();
+    assert_eq!(config.router.metadata.as_deref(), Some("a\tb\\c"));
+    let text = "Invalid \\escape: line 2 column 14 (char 22)";
+    assert_eq!(mistakes("router {\n metadata: C:\\dir\n}"), [(2, 14, text.into())]);
+}
+
+#[test]
 fn an_empty_value_is_empty_text() {
     assert_eq!(listener("listener {\n host:\n port: 1\n}").host, "");
 }

@@ -44,6 +44,7 @@ fn values_of_the_wrong_type_are_told_in_the_old_routers_words() {
     assert_eq!(listener("role: foo"), format!("{LISTENER}: Invalid value for {roles}: 'foo'"));
     assert_eq!(listener("openProperties: I am bad"), format!("{LISTENER}: Properties must be a map"));
     assert_eq!(listener("openProperties: [1, 2]"), format!("{LISTENER}: Properties must be a map"));
+    assert_eq!(listener("openProperties: [1, 'x']"), format!("{LISTENER}: Properties must be a map"));
     assert_eq!(
         listener("openProperties: {\"\\u2588\": 1}"),
         format!("{LISTENER}: Property keys must be ASCII encoded")
@@ -104,6 +105,7 @@ fn what_the_old_router_finds_late_is_told_with_its_class() {
     let message = |text: &str| read(text).unwrap_err().start_up_message();
     let id = "Python: AttributeError: Router id attribute containing character ' ' in id 'a b' is disallowed.";
     assert_eq!(message("router {\n id: a b\n}"), id);
+    assert!(message("router {\n id: abc\\bdef\n}").starts_with("Python: AttributeError: Router id"));
     let key = "Python: ValidationError: Reserved key 'qd.x' not allowed in openProperties";
     assert_eq!(message("listener {\n openProperties: {\"qd.x\": 1}\n}"), key);
     let url = "Python: CError: Value: No network host in failover item";
