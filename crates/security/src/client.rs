@@ -33,7 +33,7 @@ impl ClientMechanisms {
         self
     }
 
-    /// Uses none but those named (the configuration's `saslMechanisms`).
+    /// Uses none but those named (the configuration's `saslMechanisms`, in capitals or not).
     #[must_use]
     pub fn only<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
         self.only = Some(names.into_iter().map(str::to_owned).collect());
@@ -50,7 +50,7 @@ impl ClientMechanisms {
     }
 
     fn permits(&self, mechanism: &str) -> bool {
-        self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == mechanism))
+        self.only.as_ref().is_none_or(|only| only.iter().any(|name| name.eq_ignore_ascii_case(mechanism)))
     }
 }
 
@@ -106,6 +106,22 @@ mod tests {
     #[test]
     fn none_but_the_mechanisms_configured_are_used() {
         assert_eq!(chosen(&mut joe().only(["ANONYMOUS"]), &["PLAIN", "ANONYMOUS"]).unwrap(), "ANONYMOUS");
+    }
+
+    #[test]
+    fn capitals_do_not_matter_in_the_configuration() {
+        assert_eq!(chosen(&mut joe().only(["plain"]), &["ANONYMOUS", "PLAIN"]).unwrap(), "PLAIN");
+    }
+
+    #[test]
+    fn external_is_not_chosen_without_a_certificate() {
+        assert_eq!(chosen(&mut joe(), &["EXTERNAL", "PLAIN"]).unwrap(), "PLAIN");
+    }
+
+    #[test]
+    fn external_acts_as_whoever_the_lower_layer_shows() {
+        let (_, response) = ClientMechanisms::new().external().choose(&[Symbol::from("EXTERNAL")]).unwrap();
+        assert_eq!(response.unwrap(), b"");
     }
 
     #[test]

@@ -93,10 +93,11 @@ impl ServerMechanisms {
         self
     }
 
-    /// Keeps those that `names` lists (as the configuration's `saslMechanisms` does), in the order listed.
+    /// Keeps those that `names` lists (as the configuration's `saslMechanisms` does, in capitals or not), in the order
+    /// listed.
     #[must_use]
     pub fn only(mut self, names: &[&str]) -> Self {
-        let rank = |mechanism: &Mechanism| names.iter().position(|name| *name == mechanism.name());
+        let rank = |mechanism: &Mechanism| names.iter().position(|name| name.eq_ignore_ascii_case(mechanism.name()));
         self.offered.retain(|mechanism| rank(mechanism).is_some());
         self.offered.sort_by_key(rank);
         self
@@ -235,6 +236,16 @@ mod tests {
     fn only_what_the_configuration_lists_is_offered_in_its_order() {
         let offered = all().only(&["ANONYMOUS", "GSSAPI", "EXTERNAL"]).mechanisms();
         assert_eq!(offered, ["ANONYMOUS", "EXTERNAL"].map(Symbol::from));
+    }
+
+    #[test]
+    fn capitals_do_not_matter_in_the_configuration() {
+        assert_eq!(all().only(&["plain"]).mechanisms(), [Symbol::from("PLAIN")]);
+    }
+
+    #[test]
+    fn nothing_is_offered_when_nothing_listed_is_known() {
+        assert!(all().only(&["GSSAPI"]).is_empty());
     }
 
     #[test]
