@@ -3,8 +3,8 @@
 use amqp::frame::{AMQP_HEADER, SASL_HEADER, TLS_HEADER};
 use amqp_endpoint::{Event, Side};
 
+use crate::mechanisms::Anonymous;
 use crate::pair::{Pair, acceptor, config, initiator, sasl_acceptor};
-use crate::sasl::Anonymous;
 use crate::scripted::Scripted;
 
 /// An acceptor that takes SASL, but does not insist on it.

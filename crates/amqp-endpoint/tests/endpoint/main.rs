@@ -1,10 +1,12 @@
 //! Two endpoints in memory, and endpoints against hand-made frames, in virtual time.
 
 mod credit;
+mod detach;
 mod errors;
 mod headers;
 mod idle;
 mod links;
+mod mechanisms;
 mod memory;
 mod model;
 mod noise;
@@ -21,3 +23,4 @@ mod tracing;
 mod transfers;
 mod unsettled_maps;
 mod windows;
+mod world;

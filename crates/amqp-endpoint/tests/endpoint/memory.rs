@@ -9,8 +9,8 @@ use amqp::performative::{Detach, Disposition, End, Performative, Role, Transfer}
 use amqp::{DeliveryState, Map, Value};
 use amqp_endpoint::{Connection, ConnectionConfig, Event, Input, LinkId, Side};
 
+use crate::mechanisms::Anonymous;
 use crate::pair::{acceptor, config, sasl_acceptor, unsettled};
-use crate::sasl::Anonymous;
 use crate::scripted::{attach, begin, credit, open, whole};
 
 /// The system's allocator, and for each thread (each test has its own) what it has taken.

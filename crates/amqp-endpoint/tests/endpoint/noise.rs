@@ -9,9 +9,9 @@ use amqp::performative::{Attach, Begin, Detach, Disposition, End, Flow, Performa
 use amqp_endpoint::{ConnectionConfig, LinkId, SessionId};
 use proptest::prelude::*;
 
+use crate::mechanisms::Anonymous;
 use crate::pair::{acceptor, config, presettled, receiver, sasl_acceptor, sender, unsettled};
 use crate::rules::Rules;
-use crate::sasl::Anonymous;
 use crate::scripted::{Scripted, begin, frames, raw_frame};
 
 /// What happens next.

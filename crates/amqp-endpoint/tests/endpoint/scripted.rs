@@ -235,6 +235,10 @@ pub(crate) fn attach(name: &str, handle: u32, role: Role) -> Attach {
     attach
 }
 
+pub(crate) fn a_detach(handle: u32, closed: bool, error: Option<ErrorCondition>) -> Performative<'static> {
+    Performative::Detach(Detach { handle, closed, error })
+}
+
 /// The first and only frame of a delivery on handle 0.
 pub(crate) fn whole(delivery_id: u32) -> Transfer<'static> {
     Transfer {

@@ -7,8 +7,8 @@ use amqp::performative::{Close, Detach, Performative, Role};
 use amqp_endpoint::{Connection, Event, Input};
 use proptest::prelude::*;
 
+use crate::mechanisms::Anonymous;
 use crate::pair::{Pair, acceptor, config, sasl_acceptor, sasl_initiator};
-use crate::sasl::Anonymous;
 use crate::scripted::{attach, begin, open, whole};
 
 /// All that a peer says from its header to its close, without waiting for answers.

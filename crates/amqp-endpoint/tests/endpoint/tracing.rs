@@ -3,8 +3,8 @@
 use amqp::frame::SASL_HEADER;
 use amqp_endpoint::ConnectionConfig;
 
+use crate::mechanisms::Anonymous;
 use crate::pair::{Pair, config, sasl_acceptor, sasl_initiator};
-use crate::sasl::Anonymous;
 use crate::scripted::Scripted;
 
 /// What the server tells of a handshake with SASL.
