@@ -40,6 +40,8 @@ pub(crate) struct Head {
     pub(crate) layout: Layout,
     /// Its section of message annotations.
     pub(crate) annotations: Box<[u8]>,
+    /// All that precedes its body, as far as it was there, if somebody wants to log it.
+    pub(crate) logged: Box<[u8]>,
 }
 
 /// What the first look at a message found.
@@ -55,6 +57,18 @@ pub(crate) struct Examined<'a> {
     pub(crate) router: RouterAnnotations<'a>,
     /// Enough of the message is there.
     pub(crate) sufficient: bool,
+}
+
+/// What precedes the body of a message, as far as it is there.
+pub(crate) fn before_body(bytes: &[u8]) -> &[u8] {
+    let mut scanner = Scanner::new(bytes, false);
+    let mut end = 0;
+    while let Ok(Scan::Section(section)) = scanner.next()
+        && !section.kind.is_body()
+    {
+        end = section.end();
+    }
+    bytes.get(..end).unwrap_or_default()
 }
 
 /// Why a message is not let in.

@@ -152,6 +152,7 @@ impl Conn {
 
     /// Queues a delivery on its link.
     pub(super) fn wait(&mut self, link: LinkId, mut delivery: Box<Delivery>) {
+        self.log_message("Sent", link, delivery.logged());
         delivery.listen(self.link_ref(link));
         self.link_mut(link).waiting.push_back(delivery);
         self.queue_link(link.0);

@@ -10,7 +10,8 @@ use router_core::{Core, InKey, LinkKey, Offer, Offered as Answer};
 
 use super::feeding::{Resumption, Streaming};
 use super::host::{Offered, ShardHost};
-use crate::content::{Content, Examined, Head, Layout, Look, Refusal, examine, stream};
+use super::message_log::messages_are_logged;
+use crate::content::{Content, Examined, Head, Layout, Look, Refusal, before_body, examine, stream};
 
 /// Bytes of a message that is not complete from which on it is streamed; the old router's "Q2".
 const STREAM_FROM: usize = 128 * 1024;
@@ -290,7 +291,8 @@ impl ShardHost {
         };
         let link = conn.link_ref(arrived.link);
         let layout = known.layout;
-        let head = Head { layout, annotations: layout.annotations(&bytes).into() };
+        let logged = if messages_are_logged() { before_body(&bytes) } else { &[] };
+        let head = Head { layout, annotations: layout.annotations(&bytes).into(), logged: logged.into() };
         let origin = Box::new(Resumption { shared: Arc::clone(&self.shared), link });
         let (feed, reader) = stream(head, bytes, origin);
         self.offered = Offered::Kept(Content::Stream(reader));

@@ -41,7 +41,13 @@ impl Conn {
     }
 }
 
-/// The parts of a message that were asked for: `Message{message-id='…', …}`.
+/// Whether lines about messages go anywhere.
+#[inline]
+pub(super) fn messages_are_logged() -> bool {
+    logging::enabled(Module::Message, Level::Trace)
+}
+
+/// The parts of a message that were asked for: `Message{message-id=…, …}`.
 fn describe(message: &[u8], components: MessageComponents) -> String {
     let mut parts = Vec::new();
     let mut scanner = Scanner::new(message, false);
@@ -61,7 +67,7 @@ fn describe(message: &[u8], components: MessageComponents) -> String {
     let mut line = String::from("Message{");
     for (index, (component, text)) in parts.iter().enumerate() {
         let separator = if index == 0 { "" } else { ", " };
-        let _ = write!(line, "{separator}{}='{text}'", MessageComponents::NAMES[*component]);
+        let _ = write!(line, "{separator}{}={text}", MessageComponents::NAMES[*component]);
     }
     line.push('}');
     if line.len() > TEXT_MAX { "oversize message".to_owned() } else { line }

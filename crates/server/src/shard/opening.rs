@@ -17,6 +17,8 @@ use crate::DISPATCH_VERSION;
 
 /// What the old router says it is; clients and consoles look for it.
 const PRODUCT: &str = "qpid-dispatch-router";
+/// What a client is called that did not say who it is.
+const ANONYMOUS_USER: &str = "anonymous";
 /// Offered and desired on every connection.
 const CAPABILITIES: [&str; 2] = ["ANONYMOUS-RELAY", "qd.streaming-links"];
 /// The incoming window in frames when none is configured.
@@ -99,7 +101,9 @@ impl ShardHost {
         let at = conn.at;
         let line = opened_line(&info);
         let mut properties = String::new();
-        amqp::trace::value(&mut properties, &Value::Map(info.properties.clone().unwrap_or_default()));
+        if let Some(map) = open.properties.clone() {
+            amqp::trace::value(&mut properties, &Value::Map(map));
+        }
         logging::log!(ROUTER_CORE, Info, "{line} props={properties}");
         let key = core.open_connection(self.now, self, at, info);
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
@@ -115,19 +119,21 @@ fn connection_info(conn: &Conn, open: &Open) -> ConnectionInfo {
     let settings = &conn.settings;
     let vhost = open.hostname.clone();
     let tenant = vhost.as_deref().filter(|vhost| settings.multi_tenant && !vhost.is_empty());
+    let incoming = matches!(conn.peer, Peer::Accepted { .. });
     let (mechanism, user) = conn.authenticated.clone();
     ConnectionInfo {
         id: conn.id,
         configured_name: settings.name.clone(),
         role: core_role(settings.role),
-        incoming: matches!(conn.peer, Peer::Accepted { .. }),
+        incoming,
         host: conn.peer.host(),
         container: open.container_id.clone(),
         tenant: tenant.map(|vhost| format!("{vhost}/")),
         vhost,
-        authenticated: mechanism.as_deref().is_some_and(|mechanism| mechanism != "ANONYMOUS"),
+        // To the old router ANONYMOUS is a way to be authenticated, and so is a client without a SASL layer anonymous.
+        authenticated: mechanism.is_some(),
         sasl_mechanism: mechanism,
-        user,
+        user: user.or_else(|| incoming.then(|| ANONYMOUS_USER.to_owned())),
         properties: open.properties.clone(),
         protocol_trace: conn.flags.traced,
         strip_annotations: core_strip(settings.strip_annotations),
@@ -143,7 +149,7 @@ fn opened_line(info: &ConnectionInfo) -> String {
         info.id,
         if info.incoming { "in" } else { "out" },
         info.host,
-        info.vhost.as_deref().unwrap_or_default(),
+        info.tenant.as_deref().map_or("", |tenant| tenant.trim_end_matches('/')),
         info.ssl_proto.as_deref().filter(|_| info.encrypted).unwrap_or("no"),
         info.sasl_mechanism.as_deref().unwrap_or("no"),
         info.user.as_deref().unwrap_or("(null)"),

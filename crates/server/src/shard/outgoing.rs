@@ -95,6 +95,14 @@ impl Delivery {
         self
     }
 
+    /// So much of its message as can be logged.
+    pub(super) fn logged(&self) -> &[u8] {
+        match &self.source {
+            Source::Whole { whole, .. } => whole.bytes(),
+            Source::Stream(reader) => &reader.head().logged,
+        }
+    }
+
     /// Its link is to be told when the message has grown.
     pub(super) fn listen(&mut self, link: LinkRef) {
         if let Source::Stream(reader) = &mut self.source {

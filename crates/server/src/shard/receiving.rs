@@ -59,10 +59,11 @@ impl ShardHost {
     fn send(&mut self, link: LinkRef, key: OutKey, tag: u64, message_format: u32, settled: bool, message: &[u8]) {
         let Some(conn) = self.touch(link.conn) else { return };
         let id = LinkId(link.link);
-        conn.log_message("Sent", id, message);
         let bytes = tag.to_le_bytes();
         let new = NewDelivery { key: key.0, tag: &bytes, message_format, settled, state: None };
-        if !conn.may_send_now(link.link) || !conn.endpoint.try_send(id, &new, &[message]) {
+        if conn.may_send_now(link.link) && conn.endpoint.try_send(id, &new, &[message]) {
+            conn.log_message("Sent", id, message);
+        } else {
             let content = Content::whole(message, Layout::plain(message_format));
             self.deliver(link, Box::new(Delivery::new(key, tag, settled, content, None)));
         }

@@ -98,8 +98,11 @@ impl ShardHost {
         }
         mark_dirty(&mut self.dirty, conn);
         let taken = conn.endpoint.send_payload(LinkId(link.link), &self.buffer[bytes.clone()], false);
-        conn.log_message("Sent", LinkId(link.link), &self.buffer[bytes]);
-        Some(conn.endpoint.is_sending(LinkId(link.link)).then_some(taken))
+        let more = conn.endpoint.is_sending(LinkId(link.link));
+        if !more {
+            conn.log_message("Sent", LinkId(link.link), &self.buffer[bytes]);
+        }
+        Some(more.then_some(taken))
     }
 
     /// The annotations to put in place of the message's own, if it cannot go as it came.
