@@ -1,15 +1,16 @@
 //! Where connections, links, addresses and deliveries live: slots found by index, with keys that age.
 //!
-//! Slots come in pages that never move, so growing copies nothing; new values take the lowest page with room, and pages
-//! that have become empty are given back, so that memory follows the load down again. Every insertion gets a new
-//! generation, which is part of its key: the key of something removed finds nothing.
+//! New values take the lowest vacant slot, and vacant slots at the end are given up, so that memory follows the load
+//! down again. Every insertion gets a new generation, which is part of its key: the key of something removed finds
+//! nothing.
 
 use std::ops::{Index, IndexMut};
 
 /// No index: the end of a list.
 pub(crate) const NONE: u32 = u32::MAX;
 
-const PAGE: usize = 64;
+/// Slots below which memory is not given back.
+const KEPT: usize = 64;
 
 /// Joins the parts of a key.
 fn key(generation: u32, index: u32) -> u64 {
@@ -21,65 +22,27 @@ pub(crate) fn index_of(key: u64) -> u32 {
     key as u32
 }
 
-enum Entry<T> {
-    Vacant { next: u32 },
-    Occupied(T),
-}
-
 struct Slot<T> {
-    /// Of the value that is here, or was here last; never zero for a value.
+    /// Of the value that is here; 0 if there is none.
     generation: u32,
-    entry: Entry<T>,
-}
-
-type Page<T> = [Slot<T>; PAGE];
-
-fn new_page<T>() -> Box<Page<T>> {
-    let vacant = |at: usize| Slot {
-        generation: 0,
-        entry: Entry::Vacant { next: if at + 1 == PAGE { NONE } else { at as u32 + 1 } },
-    };
-    let slots: Box<[Slot<T>]> = (0..PAGE).map(vacant).collect();
-    slots.try_into().unwrap_or_else(|_| unreachable!("it was made of so many slots"))
-}
-
-/// What is known of a page without looking into it.
-#[derive(Clone, Copy)]
-struct PageState {
-    /// First vacant slot.
-    free: u32,
-    /// Occupied slots.
-    used: u32,
+    value: Option<T>,
 }
 
 /// A growing and shrinking set of values with stable indices.
 pub(crate) struct Arena<T> {
-    pages: Vec<Option<Box<Page<T>>>>,
-    states: Vec<PageState>,
-    /// One bit per page: it is there and has room.
-    room: Vec<u64>,
-    /// No word of `room` below this one has a bit set.
-    first_room: usize,
-    /// Indices of pages that are not there.
-    absent: Vec<u32>,
-    /// Pages that are there and empty: at most one is kept.
-    empty: u32,
+    /// The last slot is never vacant.
+    slots: Vec<Slot<T>>,
+    /// One bit per slot: it is vacant.
+    vacant: Vec<u64>,
+    /// No word of `vacant` below this one has a bit set.
+    first_vacant: usize,
     generation: u32,
     len: usize,
 }
 
 impl<T> Default for Arena<T> {
     fn default() -> Self {
-        Self {
-            pages: Vec::new(),
-            states: Vec::new(),
-            room: Vec::new(),
-            first_room: 0,
-            absent: Vec::new(),
-            empty: 0,
-            generation: 0,
-            len: 0,
-        }
+        Self { slots: Vec::new(), vacant: Vec::new(), first_vacant: 0, generation: 0, len: 0 }
     }
 }
 
@@ -91,49 +54,50 @@ impl<T> Arena<T> {
 
     /// Adds a value and returns its key.
     pub(crate) fn insert(&mut self, value: T) -> u64 {
-        let number = self.page_with_room();
         self.generation = self.generation.wrapping_add(1).max(1);
-        let generation = self.generation;
-        let state = &mut self.states[number];
-        let at = state.free;
-        let page = self.pages[number].as_mut().unwrap_or_else(|| unreachable!("pages with room are there"));
-        let slot = &mut page[at as usize % PAGE];
-        if let Entry::Vacant { next } = slot.entry {
-            state.free = next;
-        }
-        *slot = Slot { generation, entry: Entry::Occupied(value) };
-        self.empty -= u32::from(state.used == 0);
-        state.used += 1;
-        if state.free == NONE {
-            self.room[number / 64] &= !(1 << (number % 64));
-        }
+        let slot = Slot { generation: self.generation, value: Some(value) };
         self.len += 1;
-        key(generation, (number * PAGE) as u32 + at)
+        while let Some(word) = self.vacant.get_mut(self.first_vacant) {
+            if *word != 0 {
+                let index = self.first_vacant * 64 + word.trailing_zeros() as usize;
+                *word &= *word - 1;
+                self.slots[index] = slot;
+                return key(self.generation, index as u32);
+            }
+            self.first_vacant += 1;
+        }
+        let index = self.slots.len();
+        self.slots.push(slot);
+        if self.vacant.len() * 64 <= index {
+            self.vacant.push(0);
+        }
+        key(self.generation, index as u32)
     }
 
     /// Removes the value with this key.
     pub(crate) fn remove(&mut self, key: u64) -> Option<T> {
-        let index = index_of(key);
-        let number = index as usize / PAGE;
-        let page = self.pages.get_mut(number)?.as_mut()?;
-        let slot = &mut page[index as usize % PAGE];
-        if slot.generation != (key >> 32) as u32 || matches!(slot.entry, Entry::Vacant { .. }) {
-            return None;
-        }
-        let state = &mut self.states[number];
-        let entry = std::mem::replace(&mut slot.entry, Entry::Vacant { next: state.free });
-        let was_full = state.free == NONE;
-        state.free = index % PAGE as u32;
-        state.used -= 1;
+        let value = self.take(key)?;
+        self.discard(index_of(key));
+        Some(value)
+    }
+
+    fn take(&mut self, key: u64) -> Option<T> {
+        let slot = self.slots.get_mut(index_of(key) as usize)?;
+        if slot.generation == (key >> 32) as u32 { slot.value.take() } else { None }
+    }
+
+    /// Removes the value at this index, which is there, without moving it.
+    pub(crate) fn discard(&mut self, index: u32) {
+        let index = index as usize;
+        let slot = &mut self.slots[index];
+        slot.value = None;
+        slot.generation = 0;
         self.len -= 1;
-        if state.used == 0 {
-            self.page_emptied(number);
-        } else if was_full {
-            self.mark_room(number);
-        }
-        match entry {
-            Entry::Occupied(value) => Some(value),
-            Entry::Vacant { .. } => None,
+        if index + 1 == self.slots.len() {
+            self.give_up_vacant_end();
+        } else {
+            self.vacant[index / 64] |= 1 << (index % 64);
+            self.first_vacant = self.first_vacant.min(index / 64);
         }
     }
 
@@ -144,93 +108,49 @@ impl<T> Arena<T> {
 
     /// The value with this key.
     pub(crate) fn get(&self, key: u64) -> Option<&T> {
-        let index = index_of(key) as usize;
-        match self.pages.get(index / PAGE)?.as_ref()?[index % PAGE] {
-            Slot { generation, entry: Entry::Occupied(ref value) } if generation == (key >> 32) as u32 => Some(value),
+        match self.slots.get(index_of(key) as usize) {
+            Some(slot) if slot.generation == (key >> 32) as u32 => slot.value.as_ref(),
             _ => None,
         }
     }
 
     /// The value with this key.
     pub(crate) fn get_mut(&mut self, key: u64) -> Option<&mut T> {
-        let index = index_of(key) as usize;
-        match self.pages.get_mut(index / PAGE)?.as_mut()?[index % PAGE] {
-            Slot { generation, entry: Entry::Occupied(ref mut value) } if generation == (key >> 32) as u32 => {
-                Some(value)
-            }
+        match self.slots.get_mut(index_of(key) as usize) {
+            Some(slot) if slot.generation == (key >> 32) as u32 => slot.value.as_mut(),
             _ => None,
         }
     }
 
-    /// The key of what is, or was last, at this index.
+    /// The key of what is at this index.
     pub(crate) fn key_at(&self, index: u32) -> u64 {
-        let page = self.pages.get(index as usize / PAGE).and_then(Option::as_ref);
-        key(page.map_or(0, |page| page[index as usize % PAGE].generation), index)
+        key(self.slots.get(index as usize).map_or(0, |slot| slot.generation), index)
     }
 
     /// All values with their keys, in order of index.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
-        self.pages.iter().enumerate().filter_map(|(number, page)| Some((number, page.as_ref()?))).flat_map(
-            |(number, page)| {
-                page.iter().enumerate().filter_map(move |(at, slot)| match &slot.entry {
-                    Entry::Occupied(value) => Some((key(slot.generation, (number * PAGE + at) as u32), value)),
-                    Entry::Vacant { .. } => None,
-                })
-            },
-        )
+        self.slots.iter().enumerate().filter_map(|(index, slot)| {
+            let value = slot.value.as_ref()?;
+            Some((key(slot.generation, index as u32), value))
+        })
     }
 
     /// All values, in order of index.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.pages.iter_mut().flatten().flat_map(|page| {
-            page.iter_mut().filter_map(|slot| match &mut slot.entry {
-                Entry::Occupied(value) => Some(value),
-                Entry::Vacant { .. } => None,
-            })
-        })
+        self.slots.iter_mut().filter_map(|slot| slot.value.as_mut())
     }
 
-    /// The lowest page that is there and has room, or a new one.
-    fn page_with_room(&mut self) -> usize {
-        while let Some(&word) = self.room.get(self.first_room) {
-            if word != 0 {
-                return self.first_room * 64 + word.trailing_zeros() as usize;
-            }
-            self.first_room += 1;
+    fn give_up_vacant_end(&mut self) {
+        while self.slots.last().is_some_and(|slot| slot.generation == 0) {
+            self.slots.pop();
+            let index = self.slots.len();
+            self.vacant[index / 64] &= !(1 << (index % 64));
         }
-        let number = match self.absent.pop() {
-            Some(number) => number as usize,
-            None => {
-                self.pages.push(None);
-                self.states.push(PageState { free: 0, used: 0 });
-                if self.room.len() * 64 < self.pages.len() {
-                    self.room.push(0);
-                }
-                self.pages.len() - 1
-            }
-        };
-        self.pages[number] = Some(new_page());
-        self.states[number] = PageState { free: 0, used: 0 };
-        self.empty += 1;
-        self.mark_room(number);
-        number
-    }
-
-    fn mark_room(&mut self, number: usize) {
-        self.room[number / 64] |= 1 << (number % 64);
-        self.first_room = self.first_room.min(number / 64);
-    }
-
-    /// Gives an emptied page back unless it is the only empty one: one is kept, so that a load which hovers at a page's
-    /// edge does not allocate.
-    fn page_emptied(&mut self, number: usize) {
-        if self.empty == 0 {
-            self.empty = 1;
-            self.mark_room(number);
-        } else {
-            self.pages[number] = None;
-            self.room[number / 64] &= !(1 << (number % 64));
-            self.absent.push(number as u32);
+        let (len, capacity) = (self.slots.len(), self.slots.capacity());
+        if capacity > KEPT && len < capacity / 4 {
+            self.slots.shrink_to((len * 2).max(KEPT));
+            self.vacant.truncate(len.div_ceil(64));
+            self.first_vacant = self.first_vacant.min(self.vacant.len());
         }
     }
 }
@@ -241,20 +161,18 @@ impl<T> Index<u32> for Arena<T> {
     type Output = T;
 
     fn index(&self, index: u32) -> &T {
-        let page = self.pages[index as usize / PAGE].as_ref();
-        match page.map(|page| &page[index as usize % PAGE].entry) {
-            Some(Entry::Occupied(value)) => value,
-            _ => unreachable!("an index kept in the core names nothing"),
+        match &self.slots[index as usize].value {
+            Some(value) => value,
+            None => unreachable!("an index kept in the core names nothing"),
         }
     }
 }
 
 impl<T> IndexMut<u32> for Arena<T> {
     fn index_mut(&mut self, index: u32) -> &mut T {
-        let page = self.pages[index as usize / PAGE].as_mut();
-        match page.map(|page| &mut page[index as usize % PAGE].entry) {
-            Some(Entry::Occupied(value)) => value,
-            _ => unreachable!("an index kept in the core names nothing"),
+        match &mut self.slots[index as usize].value {
+            Some(value) => value,
+            None => unreachable!("an index kept in the core names nothing"),
         }
     }
 }
@@ -281,37 +199,61 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_given_back_when_a_burst_is_over() {
-        let mut arena = Arena::default();
-        let keys: Vec<_> = (0..10_000).map(|value| arena.insert(value)).collect();
-        for key in keys {
-            arena.remove(key);
-        }
-        assert_eq!(arena.pages.iter().flatten().count(), 1);
-    }
-
-    #[test]
-    fn given_back_pages_are_used_again_before_new_ones() {
+    fn the_lowest_vacant_slot_is_taken_first() {
         let mut arena = Arena::default();
         let keys: Vec<_> = (0..1_000).map(|value| arena.insert(value)).collect();
-        let pages = arena.pages.len();
-        for key in keys {
-            arena.remove(key);
+        for at in [700, 3, 64] {
+            arena.remove(keys[at]);
         }
-        for value in 0..1_000 {
-            arena.insert(value);
-        }
-        assert_eq!((arena.pages.len(), arena.iter().count()), (pages, 1_000));
+        let taken = [0; 4].map(|value| index_of(arena.insert(value)));
+        assert_eq!(taken, [3, 64, 700, 1_000]);
     }
 
     #[test]
-    fn one_value_coming_and_going_at_the_edge_of_a_page_keeps_the_page() {
+    fn memory_is_given_back_when_a_burst_is_over() {
         let mut arena = Arena::default();
-        for value in 0..PAGE {
-            arena.insert(value);
+        let keys: Vec<_> = (0..10_000).map(|value| arena.insert(value)).collect();
+        for key in &keys[10..] {
+            arena.remove(*key);
         }
-        let key = arena.insert(PAGE);
-        arena.remove(key);
-        assert_eq!(arena.pages.iter().flatten().count(), 2);
+        assert_eq!((arena.slots.len(), arena.len()), (10, 10));
+        assert!(arena.slots.capacity() <= KEPT && arena.vacant.len() <= 1);
+    }
+
+    #[test]
+    fn vacant_slots_at_the_end_are_given_up_together() {
+        let mut arena = Arena::default();
+        let keys: Vec<_> = (0..100).map(|value| arena.insert(value)).collect();
+        for key in &keys[50..99] {
+            arena.remove(*key);
+        }
+        arena.remove(keys[99]);
+        assert_eq!((arena.slots.len(), index_of(arena.insert(0))), (50, 50));
+    }
+
+    mod against_a_map {
+        use std::collections::BTreeMap;
+
+        use proptest::prelude::*;
+
+        use super::super::*;
+
+        proptest! {
+            #[test]
+            fn the_same_values_are_found(steps in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>()), 1..400)) {
+                let (mut arena, mut map) = (Arena::default(), BTreeMap::new());
+                for (number, (insert, which)) in steps.into_iter().enumerate() {
+                    if insert || map.is_empty() {
+                        prop_assert!(map.insert(arena.insert(number), number).is_none());
+                    } else {
+                        let key = *map.keys().nth(which.index(map.len())).unwrap();
+                        prop_assert_eq!(arena.remove(key), map.remove(&key));
+                        prop_assert_eq!(arena.get(key), None);
+                    }
+                    prop_assert_eq!(arena.iter().map(|(key, value)| (key, *value)).collect::<BTreeMap<_, _>>(), map.clone());
+                    prop_assert_eq!(arena.len(), map.len());
+                }
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use crate::address::config::AddressConfigs;
 use crate::address::table::Addresses;
 use crate::arena::Arena;
 use crate::connection::Connection;
-use crate::delivery::{In, Out};
+use crate::delivery::Delivery;
 use crate::link::Link;
 use crate::{Host, Now, RouterSettings, RouterStatistics, SubscriberId};
 
@@ -25,8 +25,7 @@ pub struct Core<H: Host> {
     pub(crate) clock: Clock,
     pub(crate) connections: Arena<Connection<H>>,
     pub(crate) links: Arena<Link<H>>,
-    pub(crate) incoming: Arena<In>,
-    pub(crate) outgoing: Arena<Out<H::Content>>,
+    pub(crate) deliveries: Arena<Delivery<H::Content>>,
     pub(crate) addresses: Addresses,
     pub(crate) configs: AddressConfigs,
     /// Addresses of subscribers, by id; `None`: unsubscribed.
@@ -57,8 +56,7 @@ impl<H: Host> Core<H> {
             clock: Clock::default(),
             connections: Arena::default(),
             links: Arena::default(),
-            incoming: Arena::default(),
-            outgoing: Arena::default(),
+            deliveries: Arena::default(),
             addresses: Addresses::new(secret),
             configs: AddressConfigs::default(),
             subscribers: Vec::new(),
@@ -104,7 +102,7 @@ pub struct ObjectSizes {
     pub link: usize,
     /// An address.
     pub address: usize,
-    /// A delivery: what came in and one copy going out.
+    /// A delivery; a multicast has one for what came in and one for each copy.
     pub delivery: usize,
 }
 
@@ -117,10 +115,8 @@ pub struct ObjectCounts {
     pub links: usize,
     /// Addresses.
     pub addresses: usize,
-    /// Deliveries that came in and are not concluded.
-    pub incoming_deliveries: usize,
-    /// Copies that go out and are not concluded.
-    pub outgoing_deliveries: usize,
+    /// Deliveries that are queued, in transmission, or unsettled.
+    pub deliveries: usize,
 }
 
 impl<H: Host> Core<H> {
@@ -130,7 +126,7 @@ impl<H: Host> Core<H> {
             connection: size_of::<Connection<H>>(),
             link: size_of::<Link<H>>(),
             address: size_of::<crate::address::Address>(),
-            delivery: size_of::<In>() + size_of::<Out<H::Content>>(),
+            delivery: size_of::<Delivery<H::Content>>(),
         }
     }
 
@@ -140,8 +136,7 @@ impl<H: Host> Core<H> {
             connections: self.connections.len(),
             links: self.links.len(),
             addresses: self.addresses.len(),
-            incoming_deliveries: self.incoming.len(),
-            outgoing_deliveries: self.outgoing.len(),
+            deliveries: self.deliveries.len(),
         }
     }
 

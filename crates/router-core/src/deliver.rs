@@ -6,7 +6,7 @@ use amqp::{DeliveryState, ErrorCondition};
 use crate::address::key::{Class, parse, phase_char};
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
-use crate::delivery::{In, Outcome};
+use crate::delivery::Outcome;
 use crate::forward::Passage;
 use crate::{Host, InKey, Level, LinkKey, LinkType, Module, Now, Offer, Offered, Treatment};
 
@@ -44,7 +44,7 @@ impl<H: Host> Core<H> {
             return self.deliver_anonymous(host, conn, passage, &offer);
         }
         self.count_ingress(addr, from_client, from_container);
-        self.forward(host, addr, passage, &offer)
+        self.forward(host, addr, passage)
     }
 
     fn count_ingress(&mut self, addr: u32, from_client: bool, from_container: bool) {
@@ -59,7 +59,7 @@ impl<H: Host> Core<H> {
         &mut self,
         host: &mut H,
         conn: u32,
-        mut passage: Passage<'a, H::Content>,
+        passage: Passage<'a, H::Content>,
         offer: &Offer<'a>,
     ) -> Offered {
         match self.resolve(conn, offer) {
@@ -68,19 +68,17 @@ impl<H: Host> Core<H> {
                 let from_container = self.connections[conn].route_container;
                 self.count_ingress(addr, from_client, from_container);
                 if !prefixed || passage.to_override.is_some() {
-                    return self.forward(host, addr, passage, offer);
+                    return self.forward(host, addr, passage);
                 }
                 // Beyond this router only the prefixed address means the same.
                 let key = std::mem::take(&mut self.scratch);
                 let prefixed = Passage { to_override: key.get(2..), ..passage };
-                let offered = self.forward(host, addr, prefixed, offer);
+                let offered = self.forward(host, addr, prefixed);
                 self.scratch = key;
                 offered
             }
-            Resolved::Nowhere => self.unroutable(host, &mut passage, offer, DeliveryState::Released),
-            Resolved::Refused(error) => {
-                self.unroutable(host, &mut passage, offer, DeliveryState::Rejected(Some(Box::new(error))))
-            }
+            Resolved::Nowhere => self.unroutable(host, passage, DeliveryState::Released),
+            Resolved::Refused(error) => self.unroutable(host, passage, DeliveryState::Rejected(Some(Box::new(error)))),
         }
     }
 
@@ -116,8 +114,7 @@ impl<H: Host> Core<H> {
     pub(crate) fn unroutable(
         &mut self,
         host: &mut H,
-        passage: &mut Passage<'_, H::Content>,
-        offer: &Offer<'_>,
+        mut passage: Passage<'_, H::Content>,
         state: DeliveryState,
     ) -> Offered {
         let link = &mut self.links[index_of(passage.link)];
@@ -128,40 +125,20 @@ impl<H: Host> Core<H> {
         if !link.flowing {
             link.ask_to_drain(host);
         }
-        if offer.settled {
+        if passage.settled {
             link.count_dropped(&mut self.statistics);
-        } else if offer.complete {
+        } else if passage.complete {
             link.unsettled -= 1;
             link.count_outcome(&mut self.statistics, Outcome::of(Some(&state)));
             link.count_settled(&mut self.statistics, self.clock, passage.born);
-            host.update_incoming(link.host, offer.delivery_id, Some(state), true);
+            host.update_incoming(link.host, passage.delivery_id, Some(state), true);
         } else {
-            self.track(passage, offer, 0);
-            self.incoming[index_of(passage.origin)].state = Some(state);
+            self.track(&mut passage, 0);
+            self.deliveries[index_of(passage.origin)].state = Some(state);
             return Offered::Tracked(InKey(passage.origin));
         }
         link.give_back(host, &mut self.statistics);
         Offered::Done
-    }
-
-    /// Makes the record of a delivery that is going to have `copies` copies.
-    pub(crate) fn track(&mut self, passage: &mut Passage<'_, H::Content>, offer: &Offer<'_>, copies: u32) {
-        passage.origin = self.incoming.insert(In {
-            link: passage.link,
-            delivery_id: offer.delivery_id,
-            copies: NONE,
-            unsettled: copies,
-            undecided: copies,
-            born: passage.born,
-            complete: offer.complete,
-            settled: offer.settled,
-            multicast: false,
-            stuck: false,
-            state: None,
-        });
-        if !offer.complete {
-            self.links[index_of(passage.link)].arriving = passage.origin;
-        }
     }
 
     /// A message that cannot be read, or must not be taken: it is rejected (or dropped, if settled), and counts as such.

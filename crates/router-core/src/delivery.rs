@@ -1,10 +1,15 @@
-//! Deliveries on their way: one record for what came in, one for each copy that goes out.
+//! Deliveries on their way.
+//!
+//! A record has two sides: the delivery that came in, and a copy of it that goes out. For a delivery to one receiver both
+//! sides are in one record. A multicast has a record for the side that came in, and one for each copy. A presettled
+//! delivery whose message is complete needs no record of how it came in. A record goes when both its sides are over.
 
 use std::sync::Arc;
 
 use amqp::DeliveryState;
 
 use crate::arena::NONE;
+use crate::forward::Passage;
 
 /// The kinds of states that counters and the combination of multicast outcomes tell apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,32 +48,6 @@ impl Outcome {
     }
 }
 
-/// A delivery that came in and is unsettled or incomplete.
-pub(crate) struct In {
-    /// Key of its link, which may be gone.
-    pub(crate) link: u64,
-    /// The endpoint's id.
-    pub(crate) delivery_id: u32,
-    /// First of its copies (`copy_prev`, `copy_next`).
-    pub(crate) copies: u32,
-    /// Copies that are not settled, those for subscribers included.
-    pub(crate) unsettled: u32,
-    /// Copies without a terminal outcome.
-    pub(crate) undecided: u32,
-    /// When it came, in milliseconds of [`Now`](crate::Now) modulo 2^32.
-    pub(crate) born: u32,
-    /// All of the message is there.
-    pub(crate) complete: bool,
-    /// The sender has settled.
-    pub(crate) settled: bool,
-    /// Outcomes are combined.
-    pub(crate) multicast: bool,
-    /// It was seen stuck.
-    pub(crate) stuck: bool,
-    /// The state to tell the sender, or told; multicast: the combined one.
-    pub(crate) state: Option<DeliveryState>,
-}
-
 /// Where a copy is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -80,69 +59,145 @@ pub(crate) enum Place {
     Sent,
 }
 
-/// A copy of a delivery that goes out on a link.
-pub(crate) struct Out<C> {
-    /// Its link.
+/// What is put around a message when it is transmitted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wrapping {
+    /// Delivery tag.
+    pub(crate) tag: u64,
+    /// Value of `x-opt-qd.phase`.
+    pub(crate) phase: u8,
+    /// Value of `x-opt-qd.to`.
+    pub(crate) to_override: Option<Arc<str>>,
+}
+
+/// What a queued copy needs beside its record.
+pub(crate) struct Waiting<C> {
+    pub(crate) content: C,
+    pub(crate) wrapping: Wrapping,
+    /// Key of the incoming link that gets a credit back when this copy leaves the queue; 0: none.
+    pub(crate) owes_credit: u64,
+}
+
+/// A delivery.
+pub(crate) struct Delivery<C> {
+    // How it goes out.
+    /// Its outgoing link; `NONE`: this record has no side that goes out (any more).
     pub(crate) link: u32,
     /// Neighbours in the link's queue or list of transmitted deliveries.
     pub(crate) prev: u32,
     pub(crate) next: u32,
-    /// Key of the delivery that came in, which may be gone; 0: none.
-    pub(crate) origin: u64,
-    /// Neighbours among the copies of one delivery.
-    pub(crate) copy_prev: u32,
-    pub(crate) copy_next: u32,
+    /// Neighbours among the copies of a multicast. For the side that came in, the next copy is the first one.
+    pub(crate) prev_copy: u32,
+    pub(crate) next_copy: u32,
     /// Where it is.
     pub(crate) place: Place,
-    /// Settled by the sender, or by the kind of link.
+    /// The side that came in is in this record, and not over.
+    pub(crate) direct: bool,
+    /// It goes, or went, out settled, or was settled since.
     pub(crate) settled: bool,
-    /// The sender sent it settled.
+    /// The sender sent it settled, or settled it before it went out.
     pub(crate) presettled: bool,
     /// The receiver has settled while it was still being transmitted.
     pub(crate) resolved: bool,
     /// It came in on a link (and not from within the router).
     pub(crate) from_link: bool,
-    /// It was seen stuck.
+    /// It was seen stuck on its way out.
     pub(crate) stuck: bool,
-    /// Last terminal outcome the receiver told.
+    /// Last terminal outcome the receiver told, or a state that is not one.
     pub(crate) outcome: Outcome,
-    /// Value of `x-opt-qd.phase`.
-    pub(crate) phase: u8,
+    /// If not `direct`: key of the side that came in, which may be over; 0: none.
+    pub(crate) origin: u64,
+    /// What it needs while it is queued.
+    pub(crate) waiting: Option<Box<Waiting<C>>>,
+
+    // How it came in.
+    /// Key of its incoming link, which may be gone; 0: this record has no side that came in (any more).
+    pub(crate) sender: u64,
+    /// The endpoint's id.
+    pub(crate) delivery_id: u32,
+    /// Copies that are not settled.
+    pub(crate) unsettled: u32,
+    /// Multicast: copies without a terminal outcome.
+    pub(crate) undecided: u32,
     /// When it came, in milliseconds of [`Now`](crate::Now) modulo 2^32.
     pub(crate) born: u32,
-    /// Delivery tag.
-    pub(crate) tag: u64,
-    /// Key of the incoming link that gets a credit back when this copy leaves the queue; 0: none.
-    pub(crate) owes_credit: u64,
-    /// Value of `x-opt-qd.to`.
-    pub(crate) to_override: Option<Arc<str>>,
-    /// The message, while it is queued.
-    pub(crate) content: Option<C>,
+    /// All of the message is there.
+    pub(crate) complete: bool,
+    /// The sender has settled.
+    pub(crate) sender_settled: bool,
+    /// Outcomes are combined.
+    pub(crate) multicast: bool,
+    /// It was seen stuck as it came in.
+    pub(crate) sender_stuck: bool,
+    /// The state to tell the sender, or told; multicast: the combined one.
+    pub(crate) state: Option<DeliveryState>,
 }
 
-impl<C> Out<C> {
-    /// A copy that is in no list.
-    pub(crate) fn new(link: u32, origin: u64, tag: u64, born: u32) -> Self {
+impl<C> Delivery<C> {
+    /// A record without sides.
+    fn new(born: u32) -> Self {
         Self {
-            link,
+            link: NONE,
             prev: NONE,
             next: NONE,
-            origin,
-            copy_prev: NONE,
-            copy_next: NONE,
+            prev_copy: NONE,
+            next_copy: NONE,
             place: Place::Queue,
+            direct: false,
             settled: false,
             presettled: false,
             resolved: false,
             from_link: false,
             stuck: false,
             outcome: Outcome::None,
-            phase: 0,
+            origin: 0,
+            waiting: None,
+            sender: 0,
+            delivery_id: 0,
+            unsettled: 0,
+            undecided: 0,
             born,
-            tag,
-            owes_credit: 0,
-            to_override: None,
-            content: None,
+            complete: true,
+            sender_settled: false,
+            multicast: false,
+            sender_stuck: false,
+            state: None,
+        }
+    }
+
+    /// The side that came in.
+    pub(crate) fn incoming(passage: &Passage<'_, C>) -> Self {
+        Self {
+            sender: passage.link,
+            delivery_id: passage.delivery_id,
+            complete: passage.complete,
+            sender_settled: passage.settled,
+            ..Self::new(passage.born)
+        }
+    }
+
+    /// A copy that goes out on `link`.
+    pub(crate) fn outgoing(link: u32, passage: &Passage<'_, C>, settled: bool) -> Self {
+        Self {
+            link,
+            settled,
+            presettled: passage.settled,
+            from_link: passage.link != 0,
+            origin: passage.origin,
+            ..Self::new(passage.born)
+        }
+    }
+
+    /// Both sides of a delivery to one receiver.
+    pub(crate) fn direct(link: u32, passage: &Passage<'_, C>, settled: bool) -> Self {
+        Self {
+            link,
+            settled,
+            presettled: passage.settled,
+            from_link: true,
+            direct: true,
+            unsettled: 1,
+            ..Self::incoming(passage)
         }
     }
 
@@ -150,4 +205,29 @@ impl<C> Out<C> {
     pub(crate) fn is_undecided(&self) -> bool {
         !self.outcome.is_terminal()
     }
+
+    /// Whether it is being transmitted.
+    pub(crate) fn is_transmitting(&self) -> bool {
+        self.link != NONE && self.place == Place::Transmitting
+    }
+
+    /// Whether its receiver has begun to see it and has not settled it.
+    pub(crate) fn is_with_receiver(&self) -> bool {
+        self.link != NONE && self.place != Place::Queue && !self.resolved
+    }
+
+    /// Where it is in the lists of its link.
+    pub(crate) fn listed(&self) -> Listed {
+        Listed { link: self.link, prev: self.prev, next: self.next, place: self.place, presettled: self.presettled }
+    }
+}
+
+/// Where a copy is in the lists of its link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed {
+    pub(crate) link: u32,
+    pub(crate) prev: u32,
+    pub(crate) next: u32,
+    pub(crate) place: Place,
+    pub(crate) presettled: bool,
 }

@@ -7,6 +7,7 @@ use crate::address::key::{parse, phase_char};
 use crate::arena::{NONE, index_of};
 use crate::bind::Making;
 use crate::core::Core;
+use crate::delivery::Delivery;
 use crate::forward::{Destination, Passage};
 use crate::{ConnKey, Host, Level, Module, Now, SubscriberDelivery, SubscriberId, Treatment};
 
@@ -50,6 +51,7 @@ impl<H: Host> Core<H> {
         };
         let mut passage = Passage {
             link: 0,
+            delivery_id: 0,
             origin: 0,
             settled: true,
             complete: true,
@@ -59,7 +61,9 @@ impl<H: Host> Core<H> {
             owed: false,
         };
         match self.choose(addr) {
-            Destination::Link(receiver) => self.send_copy(host, receiver, &mut passage),
+            Destination::Link(receiver) => {
+                self.send(host, Delivery::outgoing(receiver, &passage, true), &mut passage);
+            }
             Destination::All => self.send_copies(host, addr, &mut passage),
             Destination::Subscriber(subscriber) => drop(self.hand_over(host, addr, subscriber, &passage)),
             Destination::Sink => {}

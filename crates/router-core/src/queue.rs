@@ -2,55 +2,45 @@
 
 use crate::arena::NONE;
 use crate::core::Core;
-use crate::delivery::{Out, Place};
+use crate::delivery::{Listed, Waiting, Wrapping};
 use crate::forward::Passage;
 use crate::{Host, OutKey};
 
-/// Where a copy is in the lists of its link.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Queued {
-    pub(crate) link: u32,
-    pub(crate) prev: u32,
-    pub(crate) next: u32,
-    pub(crate) place: Place,
-    pub(crate) presettled: bool,
-}
-
-impl Queued {
-    /// Where this one is.
-    pub(crate) fn of<C>(out: &Out<C>) -> Self {
-        Self { link: out.link, prev: out.prev, next: out.next, place: out.place, presettled: out.presettled }
-    }
-}
-
 impl<H: Host> Core<H> {
     /// Queues a copy whose link cannot take it now.
-    pub(crate) fn enqueue(&mut self, host: &mut H, copy: u32, passage: &mut Passage<'_, H::Content>) {
+    pub(crate) fn enqueue(
+        &mut self,
+        host: &mut H,
+        copy: u32,
+        passage: &mut Passage<'_, H::Content>,
+        wrapping: Wrapping,
+    ) {
         let content = match passage.content {
             Some(content) => content.clone(),
             None => host.retain(),
         };
-        let index = self.outgoing[copy].link;
+        let index = self.deliveries[copy].link;
         if passage.settled {
             self.make_room(host, index);
         }
         let link = &mut self.links[index];
-        let out = &mut self.outgoing[copy];
-        out.content = Some(content);
+        let delivery = &mut self.deliveries[copy];
+        let mut waiting = Box::new(Waiting { content, wrapping, owes_credit: 0 });
         // A settled delivery that the receiver's credit covers is held up by this router's side: it is not dropped, so
         // its sender must wait for it.
         let covered = link.undelivered < link.credit;
         if covered && passage.settled && passage.complete && !passage.owed && passage.link != 0 {
-            out.owes_credit = passage.link;
+            waiting.owes_credit = passage.link;
             passage.owed = true;
         }
+        delivery.waiting = Some(waiting);
         let last = std::mem::replace(&mut link.queue_tail, copy);
         link.undelivered += 1;
         link.queued_presettled += u32::from(passage.settled);
-        out.prev = last;
+        delivery.prev = last;
         match last {
             NONE => link.queue_head = copy,
-            last => self.outgoing[last].next = copy,
+            last => self.deliveries[last].next = copy,
         }
         self.load_changed(index);
         self.wait_for_room(index);
@@ -77,37 +67,37 @@ impl<H: Host> Core<H> {
         let (keep, mut droppable) = (link.credit.max(1), link.queued_presettled);
         while droppable > 0 && position > keep {
             position -= 1;
-            let (previous, presettled) = (self.outgoing[copy].prev, self.outgoing[copy].presettled);
+            let Listed { prev, presettled, .. } = self.deliveries[copy].listed();
             if presettled {
                 droppable -= 1;
                 self.drop_queued(host, copy);
             }
-            copy = previous;
+            copy = prev;
         }
     }
 
     /// Drops a presettled copy that is queued.
     pub(crate) fn drop_queued(&mut self, host: &mut H, copy: u32) {
-        let place = Queued::of(&self.outgoing[copy]);
-        self.unlist_queued(&place);
-        self.links[place.link].count_dropped(&mut self.statistics);
-        self.forget_copy(host, self.outgoing.key_at(copy));
+        let listed = self.deliveries[copy].listed();
+        self.unlist_queued(listed);
+        self.links[listed.link].count_dropped(&mut self.statistics);
+        self.forget_copy(host, self.deliveries.key_at(copy));
     }
 
     /// Takes a copy out of its link's queue.
-    pub(crate) fn unlist_queued(&mut self, out: &Queued) {
-        let link = &mut self.links[out.link];
+    pub(crate) fn unlist_queued(&mut self, copy: Listed) {
+        let link = &mut self.links[copy.link];
         link.undelivered -= 1;
-        link.queued_presettled -= u32::from(out.presettled);
-        match out.prev {
-            NONE => link.queue_head = out.next,
-            prev => self.outgoing[prev].next = out.next,
+        link.queued_presettled -= u32::from(copy.presettled);
+        match copy.prev {
+            NONE => link.queue_head = copy.next,
+            prev => self.deliveries[prev].next = copy.next,
         }
-        match out.next {
-            NONE => link.queue_tail = out.prev,
-            next => self.outgoing[next].prev = out.prev,
+        match copy.next {
+            NONE => link.queue_tail = copy.prev,
+            next => self.deliveries[next].prev = copy.prev,
         }
-        self.load_changed(out.link);
+        self.load_changed(copy.link);
     }
 
     /// Transmits what is queued, as far as credit and connection allow, and gives back credit that a draining receiver
@@ -122,11 +112,15 @@ impl<H: Host> Core<H> {
             if !self.connections[link.conn].writable {
                 return self.wait_for_room(index);
             }
-            let key = OutKey(self.outgoing.key_at(copy));
-            let out = &mut self.outgoing[copy];
-            let (place, content) = (Queued::of(out), out.content.take());
-            self.unlist_queued(&place);
-            self.transmit(host, key, content.as_ref());
+            let key = OutKey(self.deliveries.key_at(copy));
+            let delivery = &mut self.deliveries[copy];
+            let (listed, waiting) = (delivery.listed(), delivery.waiting.take());
+            self.unlist_queued(listed);
+            let Some(waiting) = waiting else { break };
+            self.transmit(host, key, Some(&waiting.content), &waiting.wrapping);
+            if let Some(sender) = self.links.get_mut(waiting.owes_credit) {
+                sender.give_back(host, &mut self.statistics);
+            }
         }
         let second = self.clock.second;
         let link = &mut self.links[index];

@@ -5,7 +5,6 @@ use amqp::DeliveryState;
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
 use crate::delivery::{Outcome, Place};
-use crate::queue::Queued;
 use crate::{Host, InKey, Now, OutKey};
 
 impl<H: Host> Core<H> {
@@ -19,35 +18,46 @@ impl<H: Host> Core<H> {
         settled: bool,
     ) {
         self.tick(now);
-        let Some(record) = self.incoming.get(delivery.0).filter(|record| !record.settled) else { return };
-        let mut copy = record.copies;
-        while copy != NONE {
-            let next = self.outgoing[copy].copy_next;
-            self.tell_receiver(host, copy, state.as_ref(), settled);
-            copy = next;
+        let Some(record) = self.deliveries.get(delivery.0) else { return };
+        if record.sender == 0 || record.sender_settled {
+            return;
         }
+        self.for_each_copy(delivery.0, |core, copy| core.tell_receiver(host, copy, state.as_ref(), settled));
         if settled {
             self.sender_settled(host, delivery.0, false);
         }
     }
 
-    fn tell_receiver(&mut self, host: &mut H, copy: u32, state: Option<&DeliveryState>, settled: bool) {
-        let key = OutKey(self.outgoing.key_at(copy));
-        let out = &mut self.outgoing[copy];
-        let link = &mut self.links[out.link];
-        match out.place {
+    /// Does something with each copy of a delivery; it may forget that copy, but no other.
+    fn for_each_copy(&mut self, key: u64, mut action: impl FnMut(&mut Self, u64)) {
+        let Some(delivery) = self.deliveries.get(key) else { return };
+        if delivery.link != NONE {
+            return action(self, key);
+        }
+        let mut copy = delivery.next_copy;
+        while copy != NONE {
+            let next = self.deliveries[copy].next_copy;
+            action(self, self.deliveries.key_at(copy));
+            copy = next;
+        }
+    }
+
+    fn tell_receiver(&mut self, host: &mut H, key: u64, state: Option<&DeliveryState>, settled: bool) {
+        let copy = &mut self.deliveries[index_of(key)];
+        let link = &mut self.links[copy.link];
+        match copy.place {
             // It will go out settled.
-            Place::Queue if settled && !out.presettled => {
-                out.settled = true;
-                out.presettled = true;
+            Place::Queue if settled && !copy.presettled => {
+                copy.settled = true;
+                copy.presettled = true;
                 link.queued_presettled += 1;
             }
             Place::Queue => {}
-            Place::Transmitting | Place::Sent if out.settled => {}
+            Place::Transmitting | Place::Sent if copy.settled => {}
             Place::Transmitting | Place::Sent => {
-                host.update_outgoing(link.host, key, state.cloned(), settled);
+                host.update_outgoing(link.host, OutKey(key), state.cloned(), settled);
                 if settled {
-                    self.end_settled(host, key);
+                    self.end_settled(host, OutKey(key));
                 }
             }
         }
@@ -56,15 +66,15 @@ impl<H: Host> Core<H> {
     /// The sender has settled: nothing can be told to it any more. `with_message`: it did so with the last transfer, so
     /// that the delivery counts as presettled.
     fn sender_settled(&mut self, host: &mut H, key: u64, with_message: bool) {
-        let Some(delivery) = self.incoming.get_mut(key) else { return };
-        delivery.settled = true;
-        let (born, complete, link) = (delivery.born, delivery.complete, delivery.link);
+        let Some(delivery) = self.deliveries.get_mut(key) else { return };
+        delivery.sender_settled = true;
+        let (born, complete, sender) = (delivery.born, delivery.complete, delivery.sender);
         let outcome = Outcome::of(delivery.state.as_ref());
-        if std::mem::take(&mut delivery.stuck) {
-            let link = self.links.get(link).map(|_| index_of(link));
+        if std::mem::take(&mut delivery.sender_stuck) {
+            let link = self.links.get(sender).map(|_| index_of(sender));
             self.unstick(link);
         }
-        if let Some(link) = self.links.get_mut(link) {
+        if let Some(link) = self.links.get_mut(sender) {
             link.unsettled -= 1;
             if with_message {
                 link.count_presettled(&mut self.statistics);
@@ -81,20 +91,16 @@ impl<H: Host> Core<H> {
     /// The rest of a streamed message is there. `settled`: the sender has settled by now.
     pub fn received(&mut self, now: Now, host: &mut H, delivery: InKey, settled: bool) {
         self.tick(now);
-        let Some(record) = self.incoming.get_mut(delivery.0).filter(|record| !record.complete) else { return };
+        let Some(record) = self.deliveries.get_mut(delivery.0).filter(|record| !record.complete) else { return };
         record.complete = true;
-        let (settled_before, mut copy) = (record.settled, record.copies);
-        if let Some(link) = self.links.get_mut(record.link) {
+        let (settled_before, over) = (record.sender_settled, record.unsettled == 0);
+        if let Some(link) = self.links.get_mut(record.sender) {
             link.arriving = 0;
         }
         if settled && !settled_before {
-            while copy != NONE {
-                let next = self.outgoing[copy].copy_next;
-                self.tell_receiver(host, copy, None, true);
-                copy = next;
-            }
+            self.for_each_copy(delivery.0, |core, copy| core.tell_receiver(host, copy, None, true));
             self.sender_settled(host, delivery.0, true);
-        } else if settled_before || self.incoming[index_of(delivery.0)].unsettled == 0 {
+        } else if settled_before || over {
             self.conclude(host, delivery.0);
         } else {
             self.tell_state(host, delivery.0);
@@ -104,41 +110,37 @@ impl<H: Host> Core<H> {
     /// The sender aborted a streamed message, or was lost in the middle of it.
     pub fn aborted(&mut self, now: Now, host: &mut H, delivery: InKey) {
         self.tick(now);
-        let Some(record) = self.incoming.get_mut(delivery.0).filter(|record| !record.complete) else { return };
+        let Some(record) = self.deliveries.get_mut(delivery.0).filter(|record| !record.complete) else { return };
         record.complete = true;
-        let mut copy = record.copies;
-        while copy != NONE {
-            let next = self.outgoing[copy].copy_next;
-            self.abort_copy(host, copy);
-            copy = next;
-        }
-        let Some(record) = self.incoming.remove(delivery.0) else { return };
-        if record.stuck {
-            let link = self.links.get(record.link).map(|_| index_of(record.link));
+        let (sender, settled, stuck) = (record.sender, record.sender_settled, record.sender_stuck);
+        self.for_each_copy(delivery.0, |core, copy| core.abort_copy(host, copy));
+        self.end_incoming(delivery.0);
+        if stuck {
+            let link = self.links.get(sender).map(|_| index_of(sender));
             self.unstick(link);
         }
-        if let Some(link) = self.links.get_mut(record.link) {
+        if let Some(link) = self.links.get_mut(sender) {
             link.arriving = 0;
-            link.unsettled -= u32::from(!record.settled);
+            link.unsettled -= u32::from(!settled);
             link.give_back(host, &mut self.statistics);
         }
     }
 
-    fn abort_copy(&mut self, host: &mut H, copy: u32) {
-        let key = OutKey(self.outgoing.key_at(copy));
-        let (place, settled) = (Queued::of(&self.outgoing[copy]), self.outgoing[copy].settled);
-        match place.place {
+    fn abort_copy(&mut self, host: &mut H, key: u64) {
+        let copy = &self.deliveries[index_of(key)];
+        let (listed, settled) = (copy.listed(), copy.settled);
+        match listed.place {
             Place::Queue => {
-                self.unlist_queued(&place);
-                self.forget_copy(host, key.0);
+                self.unlist_queued(listed);
+                self.forget_copy(host, key);
             }
             Place::Transmitting => {
-                host.abort(self.links[place.link].host, key);
-                self.unlist_sent(&place);
-                self.links[place.link].unsettled -= u32::from(!settled);
-                self.load_changed(place.link);
-                self.forget_copy(host, key.0);
-                self.push_queue(host, place.link);
+                host.abort(self.links[listed.link].host, OutKey(key));
+                self.unlist_sent(listed);
+                self.links[listed.link].unsettled -= u32::from(!settled);
+                self.load_changed(listed.link);
+                self.forget_copy(host, key);
+                self.push_queue(host, listed.link);
             }
             // All of it was taken, contrary to what the sender says: the receiver will settle it.
             Place::Sent => {}

@@ -5,10 +5,33 @@ use amqp::state::Modified;
 
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
-use crate::delivery::{Out, Outcome, Place};
+use crate::delivery::{Delivery, Outcome, Place};
 use crate::forward::multicast::combine;
-use crate::queue::Queued;
 use crate::{Host, Now, OutKey};
+
+/// What is left of a delivery when the side that came in is over.
+struct End {
+    sender: u64,
+    delivery_id: u32,
+    /// The sender has settled.
+    settled: bool,
+    stuck: bool,
+    born: u32,
+    state: Option<DeliveryState>,
+}
+
+impl End {
+    fn of<C>(delivery: &mut Delivery<C>) -> Self {
+        Self {
+            sender: delivery.sender,
+            delivery_id: delivery.delivery_id,
+            settled: delivery.sender_settled,
+            stuck: delivery.sender_stuck,
+            born: delivery.born,
+            state: delivery.state.take(),
+        }
+    }
+}
 
 impl<H: Host> Core<H> {
     /// The receiving peer told a state of a delivery, or settled it, or both.
@@ -18,54 +41,73 @@ impl<H: Host> Core<H> {
             Some(DeliveryState::Other(bytes)) => Some(self.without_transaction(host, delivery, bytes)),
             state => state,
         };
-        let Some(out) = self.outgoing.get_mut(delivery.0) else { return };
-        if out.place == Place::Queue || out.resolved {
-            return;
-        }
-        let origin = out.origin;
-        // The first terminal state is final.
-        let open = out.is_undecided();
+        let Some(copy) = self.deliveries.get_mut(delivery.0).filter(|copy| copy.is_with_receiver()) else { return };
         let outcome = Outcome::of(state.as_ref());
-        let decides = open && (settled || outcome.is_terminal());
-        let state = state.filter(|_| open);
+        // The first terminal state is final.
+        let open = copy.is_undecided();
         if open && outcome != Outcome::None {
-            out.outcome = outcome;
+            copy.outcome = outcome;
         }
-        if settled {
+        let origin = if copy.direct { delivery.0 } else { copy.origin };
+        let state = if open { state } else { None };
+        if settled && copy.direct && copy.complete && copy.place == Place::Sent {
+            self.settle_direct(host, delivery, state);
+        } else if settled {
             self.end_settled(host, delivery);
-            self.copy_resolved(host, origin, state, decides);
+            self.copy_resolved(host, origin, state, open);
         } else if let Some(state) = state {
-            self.copy_updated(host, origin, state, decides);
+            self.copy_updated(host, origin, state, outcome.is_terminal());
         }
+    }
+
+    /// The most frequent end of a delivery: both its sides are over at once. The same as the general way, in one step.
+    fn settle_direct(&mut self, host: &mut H, key: OutKey, state: Option<DeliveryState>) {
+        let index = index_of(key.0);
+        let delivery = &mut self.deliveries[index];
+        let (listed, stuck) = (delivery.listed(), delivery.stuck);
+        let link = &mut self.links[listed.link];
+        link.unsettled -= u32::from(!delivery.settled);
+        link.count_concluded(&mut self.statistics, self.clock, delivery);
+        let weighed = link.weighed;
+        let mut end = End::of(delivery);
+        if !matches!(state, None | Some(DeliveryState::Received { .. })) {
+            end.state = state;
+        }
+        self.deliveries.discard(index);
+        self.unlist_sent(listed);
+        if weighed {
+            self.load_changed(listed.link);
+        }
+        if stuck {
+            self.unstick(Some(listed.link));
+        }
+        self.end(host, end);
     }
 
     /// A copy that is being or was transmitted is settled, by whichever side: it is counted and forgotten, though a
     /// transmission goes on to its end.
     pub(crate) fn end_settled(&mut self, host: &mut H, key: OutKey) {
-        let Some(out) = self.outgoing.get_mut(key.0) else { return };
-        let place = Queued::of(out);
-        let (outcome, born, from_link) = (out.outcome, out.born, out.from_link);
-        let unsettled = !std::mem::replace(&mut out.settled, true);
-        let link = &mut self.links[place.link];
+        let Some(copy) = self.deliveries.get_mut(key.0) else { return };
+        let listed = copy.listed();
+        let unsettled = !std::mem::replace(&mut copy.settled, true);
+        let link = &mut self.links[listed.link];
         link.unsettled -= u32::from(unsettled);
-        link.count_outcome(&mut self.statistics, outcome);
-        link.count_settled(&mut self.statistics, self.clock, born);
-        link.counters.from_here += u64::from(from_link);
+        link.count_concluded(&mut self.statistics, self.clock, copy);
         let weighed = link.weighed;
-        if place.place == Place::Transmitting {
-            out.resolved = true;
+        if listed.place == Place::Transmitting {
+            copy.resolved = true;
         } else {
-            self.unlist_sent(&place);
+            self.unlist_sent(listed);
             self.forget_copy(host, key.0);
         }
         if weighed {
-            self.load_changed(place.link);
+            self.load_changed(listed.link);
         }
     }
 
     /// A copy got a state and is not settled.
     fn copy_updated(&mut self, host: &mut H, origin: u64, state: DeliveryState, decides: bool) {
-        let Some(delivery) = self.incoming.get_mut(origin) else { return };
+        let Some(delivery) = self.deliveries.get_mut(origin) else { return };
         if delivery.multicast {
             if decides {
                 delivery.undecided -= 1;
@@ -75,8 +117,8 @@ impl<H: Host> Core<H> {
         } else if !matches!(state, DeliveryState::Received { .. }) {
             delivery.state = Some(state);
             self.tell_state(host, origin);
-        } else if !delivery.settled
-            && let Some(link) = self.links.get(delivery.link)
+        } else if !delivery.sender_settled
+            && let Some(link) = self.links.get(delivery.sender)
         {
             // How far the receiver has come is told at once, even while the message is still coming.
             host.update_incoming(link.host, delivery.delivery_id, Some(state), false);
@@ -85,7 +127,7 @@ impl<H: Host> Core<H> {
 
     /// A copy is settled, or gone, with `state` if any. `decides`: nothing terminal was known of it before.
     pub(crate) fn copy_resolved(&mut self, host: &mut H, origin: u64, state: Option<DeliveryState>, decides: bool) {
-        let Some(delivery) = self.incoming.get_mut(origin) else { return };
+        let Some(delivery) = self.deliveries.get_mut(origin) else { return };
         delivery.unsettled -= 1;
         let (last, multicast) = (delivery.unsettled == 0, delivery.multicast);
         if !multicast {
@@ -96,45 +138,64 @@ impl<H: Host> Core<H> {
             delivery.undecided -= 1;
             combine(delivery, state);
         }
-        if last {
+        if !last {
+            if multicast && decides {
+                self.tell_state(host, origin);
+            }
+        } else if delivery.complete {
             self.conclude(host, origin);
-        } else if multicast && decides {
-            self.tell_state(host, origin);
         }
     }
 
     /// Tells the sender the state of an unsettled delivery, once it is decided and the message complete.
     pub(crate) fn tell_state(&mut self, host: &mut H, origin: u64) {
-        let Some(delivery) = self.incoming.get(origin) else { return };
+        let Some(delivery) = self.deliveries.get(origin) else { return };
         let decided = !delivery.multicast || delivery.undecided == 0;
         if decided
             && delivery.complete
-            && !delivery.settled
+            && !delivery.sender_settled
             && delivery.state.is_some()
-            && let Some(link) = self.links.get(delivery.link)
+            && let Some(link) = self.links.get(delivery.sender)
         {
             host.update_incoming(link.host, delivery.delivery_id, delivery.state.clone(), false);
         }
     }
 
-    /// All copies of a delivery are settled: so is the delivery, unless its message is still coming.
+    /// All copies of a delivery are settled, or its sender has settled, and the message is complete: the side that came
+    /// in is over.
     pub(crate) fn conclude(&mut self, host: &mut H, origin: u64) {
-        if !self.incoming.get(origin).is_some_and(|delivery| delivery.complete) {
-            return;
-        }
-        let Some(delivery) = self.incoming.remove(origin) else { return };
-        if delivery.stuck {
-            let link = self.links.get(delivery.link).map(|_| index_of(delivery.link));
+        let Some(delivery) = self.deliveries.get_mut(origin) else { return };
+        let end = End::of(delivery);
+        self.end_incoming(origin);
+        self.end(host, end);
+    }
+
+    /// Tells the sender the end of a delivery, counts it, and gives its credit back.
+    fn end(&mut self, host: &mut H, end: End) {
+        if end.stuck {
+            let link = self.links.get(end.sender).map(|_| index_of(end.sender));
             self.unstick(link);
         }
-        let Some(link) = self.links.get_mut(delivery.link) else { return };
-        if !delivery.settled {
+        let Some(link) = self.links.get_mut(end.sender) else { return };
+        if !end.settled {
             link.unsettled -= 1;
-            link.count_outcome(&mut self.statistics, Outcome::of(delivery.state.as_ref()));
-            link.count_settled(&mut self.statistics, self.clock, delivery.born);
-            host.update_incoming(link.host, delivery.delivery_id, delivery.state, true);
+            link.count_outcome(&mut self.statistics, Outcome::of(end.state.as_ref()));
+            link.count_settled(&mut self.statistics, self.clock, end.born);
+            host.update_incoming(link.host, end.delivery_id, end.state, true);
         }
         link.give_back(host, &mut self.statistics);
+    }
+
+    /// The side that came in is over; a side that still goes out stays.
+    pub(crate) fn end_incoming(&mut self, key: u64) {
+        let Some(delivery) = self.deliveries.get_mut(key) else { return };
+        if delivery.link == NONE {
+            self.deliveries.discard(index_of(key));
+        } else {
+            delivery.direct = false;
+            delivery.sender = 0;
+            delivery.sender_stuck = false;
+        }
     }
 
     /// A receiver is gone: what it had not seen is released, what it had begun to see is modified, as perhaps failed.
@@ -145,38 +206,44 @@ impl<H: Host> Core<H> {
             if copy == NONE {
                 break;
             }
-            self.unlist_sent(&Queued::of(&self.outgoing[copy]));
-            let Some(out) = self.forget_copy(host, self.outgoing.key_at(copy)) else { break };
-            if out.resolved {
-                continue;
-            }
-            if out.presettled {
-                self.links[index].count_dropped(&mut self.statistics);
-            } else {
-                self.sent_to_the_lost(host, &out);
-            }
+            self.lose_sent(host, copy);
         }
         loop {
             let copy = self.links[index].queue_head;
             if copy == NONE {
                 break;
             }
-            let Out { origin, presettled, .. } = self.outgoing[copy];
-            if presettled {
-                self.drop_queued(host, copy);
-            } else {
-                self.unlist_queued(&Queued::of(&self.outgoing[copy]));
-                self.forget_copy(host, self.outgoing.key_at(copy));
-                self.copy_resolved(host, origin, Some(DeliveryState::Released), true);
-            }
+            self.lose_queued(host, copy);
         }
     }
 
-    /// What became of a delivery is not known: its receiver is gone.
-    fn sent_to_the_lost(&mut self, host: &mut H, out: &Out<H::Content>) {
-        let decides = out.is_undecided();
+    fn lose_sent(&mut self, host: &mut H, index: u32) {
+        let key = self.deliveries.key_at(index);
+        let copy = &self.deliveries[index];
+        let Delivery { presettled, resolved, link, .. } = *copy;
+        let (decides, origin) = (copy.is_undecided(), if copy.direct { key } else { copy.origin });
+        self.unlist_sent(copy.listed());
+        self.forget_copy(host, key);
+        if resolved {
+            return;
+        }
+        if presettled {
+            return self.links[link].count_dropped(&mut self.statistics);
+        }
         let failed = Modified { delivery_failed: true, ..Modified::default() };
         let state = decides.then(|| DeliveryState::Modified(Box::new(failed)));
-        self.copy_resolved(host, out.origin, state, decides);
+        self.copy_resolved(host, origin, state, decides);
+    }
+
+    fn lose_queued(&mut self, host: &mut H, index: u32) {
+        let key = self.deliveries.key_at(index);
+        let copy = &self.deliveries[index];
+        if copy.presettled {
+            return self.drop_queued(host, index);
+        }
+        let origin = if copy.direct { key } else { copy.origin };
+        self.unlist_queued(copy.listed());
+        self.forget_copy(host, key);
+        self.copy_resolved(host, origin, Some(DeliveryState::Released), true);
     }
 }

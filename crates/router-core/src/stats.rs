@@ -1,7 +1,7 @@
 //! Counters, delays and rates.
 
 use crate::core::{Clock, Core};
-use crate::delivery::Outcome;
+use crate::delivery::{Delivery, Outcome};
 use crate::link::Link;
 use crate::{Host, LinkType, RouterStatistics};
 
@@ -124,6 +124,18 @@ impl<H: Host> Link<H> {
         if delay > DELAYED {
             self.count_delayed(router, delay);
         }
+    }
+
+    /// Outgoing: counts a delivery that was settled after it went out.
+    pub(crate) fn count_concluded(
+        &mut self,
+        router: &mut RouterStatistics,
+        clock: Clock,
+        delivery: &Delivery<H::Content>,
+    ) {
+        self.count_outcome(router, delivery.outcome);
+        self.count_settled(router, clock, delivery.born);
+        self.counters.from_here += u64::from(delivery.from_link);
     }
 
     #[cold]

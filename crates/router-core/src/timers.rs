@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::arena::index_of;
+use crate::arena::{NONE, index_of};
 use crate::core::Core;
 use crate::{Host, Level, Module, Now};
 
@@ -48,8 +48,7 @@ impl<H: Host> Core<H> {
         if self.next_scan.is_none_or(|due| now < due) {
             return;
         }
-        self.find_stuck_incoming(host);
-        self.find_stuck_outgoing(host);
+        self.find_stuck_deliveries(host);
         self.find_blocked_links(host);
         self.next_scan = (self.links.len() > 0).then(|| now + self.scan_interval());
     }
@@ -58,32 +57,27 @@ impl<H: Host> Core<H> {
         self.clock.millis.wrapping_sub(born) > self.stuck_age() * 1_000
     }
 
-    fn find_stuck_incoming(&mut self, host: &mut H) {
+    /// Looks at both sides of each delivery.
+    fn find_stuck_deliveries(&mut self, host: &mut H) {
         let mut found = Vec::new();
-        for (key, delivery) in self.incoming.iter() {
-            if !delivery.stuck
-                && !delivery.settled
-                && self.is_old(delivery.born)
-                && self.links.get(delivery.link).is_some()
-            {
-                found.push((index_of(key), index_of(delivery.link)));
+        for (key, delivery) in self.deliveries.iter() {
+            if !self.is_old(delivery.born) {
+                continue;
+            }
+            if !delivery.sender_stuck && !delivery.sender_settled && self.links.get(delivery.sender).is_some() {
+                found.push((index_of(key), index_of(delivery.sender), true));
+            }
+            if !delivery.stuck && delivery.link != NONE && !delivery.resolved {
+                found.push((index_of(key), delivery.link, false));
             }
         }
-        for (delivery, link) in found {
-            self.incoming[delivery].stuck = true;
-            self.found_stuck(host, link);
-        }
-    }
-
-    fn find_stuck_outgoing(&mut self, host: &mut H) {
-        let mut found = Vec::new();
-        for (key, out) in self.outgoing.iter() {
-            if !out.stuck && !out.resolved && self.is_old(out.born) {
-                found.push((index_of(key), out.link));
+        for (delivery, link, coming_in) in found {
+            let delivery = &mut self.deliveries[delivery];
+            if coming_in {
+                delivery.sender_stuck = true;
+            } else {
+                delivery.stuck = true;
             }
-        }
-        for (copy, link) in found {
-            self.outgoing[copy].stuck = true;
             self.found_stuck(host, link);
         }
     }

@@ -7,37 +7,41 @@ use amqp::DeliveryState;
 use crate::address::key::phase_of_key;
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
-use crate::delivery::{Out, Outcome, Place};
+use crate::delivery::{Delivery, Listed, Outcome, Place, Wrapping};
 use crate::forward::Passage;
-use crate::queue::Queued;
 use crate::{Host, Now, OutKey, Transmit, Transmitted};
 
 impl<H: Host> Core<H> {
-    /// Makes a copy for a link, and transmits or queues it.
-    pub(crate) fn send_copy(&mut self, host: &mut H, link: u32, passage: &mut Passage<'_, H::Content>) {
-        let record = &self.links[link];
-        let connection = &self.connections[record.conn];
-        let idle = record.queue_head == NONE && record.busy == NONE;
-        let ready = idle && record.credit > 0 && connection.writable;
-        let annotate = connection.annotate;
-        let mut out = Out::new(link, passage.origin, self.next_tag, passage.born);
+    /// Makes the record of a delivery that goes out, and transmits or queues it. Returns its key.
+    pub(crate) fn send(
+        &mut self,
+        host: &mut H,
+        delivery: Delivery<H::Content>,
+        passage: &mut Passage<'_, H::Content>,
+    ) -> u64 {
+        let link = &self.links[delivery.link];
+        let connection = &self.connections[link.conn];
+        let idle = link.queue_head == NONE && link.busy == NONE;
+        let ready = idle && link.credit > 0 && connection.writable;
+        let mut wrapping = Wrapping { tag: self.next_tag, ..Wrapping::default() };
         self.next_tag += 1;
-        out.presettled = passage.settled;
-        out.settled = passage.settled || record.send_settled;
-        out.from_link = passage.link != 0;
-        if annotate {
-            out.phase = phase_of_key(&self.addresses[record.addr].key);
-            out.to_override = self.override_for(passage);
+        if connection.annotate {
+            wrapping.phase = phase_of_key(&self.addresses[link.addr].key);
+            wrapping.to_override = self.override_for(passage);
         }
-        let key = self.outgoing.insert(out);
-        if passage.origin != 0 {
-            self.list_among_copies(index_of(key), passage.origin);
+        let (direct, origin) = (delivery.direct, delivery.origin);
+        let key = self.deliveries.insert(delivery);
+        if origin != 0 {
+            self.list_among_copies(index_of(key), origin);
+        } else if direct && !passage.complete {
+            self.links[index_of(passage.link)].arriving = key;
         }
         if ready {
-            self.transmit(host, OutKey(key), passage.content);
+            self.transmit(host, OutKey(key), passage.content, &wrapping);
         } else {
-            self.enqueue(host, index_of(key), passage);
+            self.enqueue(host, index_of(key), passage, wrapping);
         }
+        key
     }
 
     /// What `x-opt-qd.to` is to say: what the message said, or else the target of the link it came in on.
@@ -54,32 +58,32 @@ impl<H: Host> Core<H> {
 
     /// Puts a copy at the front of the list of copies of its delivery.
     fn list_among_copies(&mut self, copy: u32, origin: u64) {
-        if let Some(delivery) = self.incoming.get_mut(origin) {
-            let first = std::mem::replace(&mut delivery.copies, copy);
+        if let Some(delivery) = self.deliveries.get_mut(origin) {
+            let first = std::mem::replace(&mut delivery.next_copy, copy);
             if first != NONE {
-                self.outgoing[copy].copy_next = first;
-                self.outgoing[first].copy_prev = copy;
+                self.deliveries[copy].next_copy = first;
+                self.deliveries[first].prev_copy = copy;
             }
         }
     }
 
     /// Takes a copy that is being forgotten out of the list of copies of its delivery.
-    pub(crate) fn unlist_from_copies(&mut self, out: &Out<H::Content>) {
-        if out.copy_prev != NONE {
-            self.outgoing[out.copy_prev].copy_next = out.copy_next;
-        } else if let Some(delivery) = self.incoming.get_mut(out.origin) {
-            delivery.copies = out.copy_next;
+    fn unlist_from_copies(&mut self, copy: &Delivery<H::Content>) {
+        if copy.prev_copy != NONE {
+            self.deliveries[copy.prev_copy].next_copy = copy.next_copy;
+        } else if let Some(delivery) = self.deliveries.get_mut(copy.origin) {
+            delivery.next_copy = copy.next_copy;
         }
-        if out.copy_next != NONE {
-            self.outgoing[out.copy_next].copy_prev = out.copy_prev;
+        if copy.next_copy != NONE {
+            self.deliveries[copy.next_copy].prev_copy = copy.prev_copy;
         }
     }
 
     /// Transmits a copy that is in no list of its link. The link has credit and is not busy.
-    pub(crate) fn transmit(&mut self, host: &mut H, key: OutKey, content: Option<&H::Content>) {
+    pub(crate) fn transmit(&mut self, host: &mut H, key: OutKey, content: Option<&H::Content>, wrapping: &Wrapping) {
         let copy = index_of(key.0);
-        let out = &mut self.outgoing[copy];
-        let index = out.link;
+        let delivery = &mut self.deliveries[copy];
+        let index = delivery.link;
         let link = &mut self.links[index];
         link.spend_credit(self.clock);
         link.counters.deliveries += 1;
@@ -93,28 +97,28 @@ impl<H: Host> Core<H> {
             self.statistics.deliveries_egress_route_container += 1;
         }
         let how = Transmit {
-            settled: out.settled,
-            tag: out.tag,
-            to_override: out.to_override.as_deref(),
-            phase: out.phase,
+            settled: delivery.settled,
+            tag: wrapping.tag,
+            to_override: wrapping.to_override.as_deref(),
+            phase: wrapping.phase,
             annotate: connection.annotate,
         };
         match host.transmit(link.host, key, content, &how) {
-            Transmitted::Complete if out.settled => return self.settled_sent(host, key),
-            Transmitted::Complete => out.place = Place::Sent,
+            Transmitted::Complete if delivery.settled => return self.settled_sent(host, key),
+            Transmitted::Complete => delivery.place = Place::Sent,
             Transmitted::Partial => {
-                out.place = Place::Transmitting;
+                delivery.place = Place::Transmitting;
                 link.busy = copy;
             }
         }
         let last = std::mem::replace(&mut link.sent_tail, copy);
-        link.unsettled += u32::from(!out.settled);
-        out.prev = last;
-        out.next = NONE;
+        link.unsettled += u32::from(!delivery.settled);
+        delivery.prev = last;
+        delivery.next = NONE;
         let weighed = link.weighed;
         match last {
             NONE => link.sent_head = copy,
-            last => self.outgoing[last].next = copy,
+            last => self.deliveries[last].next = copy,
         }
         if weighed {
             self.load_changed(index);
@@ -123,73 +127,75 @@ impl<H: Host> Core<H> {
 
     /// A settled copy, in no list of its link any more, has been transmitted: that is its end.
     fn settled_sent(&mut self, host: &mut H, key: OutKey) {
-        let Some(out) = self.forget_copy(host, key.0) else { return };
-        let link = &mut self.links[out.link];
-        if out.presettled {
+        let Some(copy) = self.deliveries.get(key.0) else { return };
+        let link = &mut self.links[copy.link];
+        if copy.presettled {
             link.count_presettled(&mut self.statistics);
         } else {
             link.count_outcome(&mut self.statistics, Outcome::Accepted);
         }
-        link.count_settled(&mut self.statistics, self.clock, out.born);
-        link.counters.from_here += u64::from(out.from_link);
-        if !out.presettled {
+        link.count_settled(&mut self.statistics, self.clock, copy.born);
+        link.counters.from_here += u64::from(copy.from_link);
+        let (presettled, origin) = (copy.presettled, if copy.direct { key.0 } else { copy.origin });
+        self.forget_copy(host, key.0);
+        if !presettled {
             // The receiver wanted it settled; for the sender that is as good as accepted.
-            self.copy_resolved(host, out.origin, Some(DeliveryState::Accepted), true);
+            self.copy_resolved(host, origin, Some(DeliveryState::Accepted), true);
         }
     }
 
     /// Forgets a copy that is in no list of its link any more. The credit it owes is paid.
-    pub(crate) fn forget_copy(&mut self, host: &mut H, key: u64) -> Option<Out<H::Content>> {
-        let out = self.outgoing.remove(key)?;
-        if out.origin != 0 {
-            self.unlist_from_copies(&out);
-        }
-        if out.stuck {
-            self.unstick(Some(out.link));
-        }
-        if out.owes_credit != 0
-            && let Some(sender) = self.links.get_mut(out.owes_credit)
+    pub(crate) fn forget_copy(&mut self, host: &mut H, key: u64) {
+        let Some(copy) = self.deliveries.get_mut(key) else { return };
+        let stuck = std::mem::take(&mut copy.stuck).then_some(copy.link);
+        let owes_credit = copy.waiting.take().map_or(0, |waiting| waiting.owes_credit);
+        if copy.direct {
+            copy.link = NONE;
+        } else if let Some(copy) = self.deliveries.remove(key)
+            && copy.origin != 0
         {
+            self.unlist_from_copies(&copy);
+        }
+        if stuck.is_some() {
+            self.unstick(stuck);
+        }
+        if let Some(sender) = self.links.get_mut(owes_credit) {
             sender.give_back(host, &mut self.statistics);
         }
-        Some(out)
     }
 
     /// Takes a copy out of its link's list of transmitted ones.
-    pub(crate) fn unlist_sent(&mut self, out: &Queued) {
-        let link = &mut self.links[out.link];
-        if out.place == Place::Transmitting {
+    pub(crate) fn unlist_sent(&mut self, copy: Listed) {
+        let link = &mut self.links[copy.link];
+        if copy.place == Place::Transmitting {
             link.busy = NONE;
         }
-        match out.prev {
-            NONE => link.sent_head = out.next,
-            prev => self.outgoing[prev].next = out.next,
+        match copy.prev {
+            NONE => link.sent_head = copy.next,
+            prev => self.deliveries[prev].next = copy.next,
         }
-        match out.next {
-            NONE => link.sent_tail = out.prev,
-            next => self.outgoing[next].prev = out.prev,
+        match copy.next {
+            NONE => link.sent_tail = copy.prev,
+            next => self.deliveries[next].prev = copy.prev,
         }
     }
 
     /// A delivery that [`Host::transmit`] took in part only is out completely.
     pub fn transmitted(&mut self, now: Now, host: &mut H, delivery: OutKey) {
         self.tick(now);
-        let Some(out) = self.outgoing.get_mut(delivery.0).filter(|out| out.place == Place::Transmitting) else {
-            return;
-        };
-        let index = out.link;
-        if out.settled || out.resolved {
-            let (place, resolved) = (Queued::of(out), out.resolved);
-            self.unlist_sent(&place);
+        let Some(copy) = self.deliveries.get_mut(delivery.0).filter(|copy| copy.is_transmitting()) else { return };
+        let (listed, resolved) = (copy.listed(), copy.resolved);
+        if copy.settled {
+            self.unlist_sent(listed);
             if resolved {
                 self.forget_copy(host, delivery.0);
             } else {
                 self.settled_sent(host, delivery);
             }
         } else {
-            out.place = Place::Sent;
-            self.links[index].busy = NONE;
+            copy.place = Place::Sent;
+            self.links[listed.link].busy = NONE;
         }
-        self.push_queue(host, index);
+        self.push_queue(host, listed.link);
     }
 }

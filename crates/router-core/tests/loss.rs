@@ -197,7 +197,7 @@ fn what_a_lost_sender_sent_completely_is_still_delivered() {
     world.accept(0);
     world.accept(1);
     assert_eq!(world.calls(), []);
-    assert_eq!(world.core.object_counts().incoming_deliveries, 0);
+    assert_eq!(world.core.object_counts().deliveries, 0);
 }
 
 #[test]

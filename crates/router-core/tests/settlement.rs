@@ -255,7 +255,7 @@ mod multicast {
         let calls = world.calls();
         assert_eq!(calls.iter().filter(|call| matches!(call, Call::Outgoing(_, 0, None, true))).count(), 3);
         assert_eq!(calls.last(), Some(&Call::Credit(sender.id, 1)));
-        assert_eq!(world.core.object_counts().outgoing_deliveries, 0);
+        assert_eq!(world.core.object_counts().deliveries, 0);
     }
 
     #[test]

@@ -84,7 +84,7 @@ fn an_aborted_message_is_aborted_for_whom_it_was_begun_and_dropped_for_whom_it_w
     world.aborted(key);
     assert_eq!(world.calls(), [Call::Abort(begun.id), Call::Credit(sender.id, 1)]);
     assert_eq!(world.link(waiting).undelivered_count, 0);
-    assert_eq!(world.core.object_counts().outgoing_deliveries, 0);
+    assert_eq!(world.core.object_counts().deliveries, 0);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_lost_sender_aborts_what_it_had_begun() {
     let (mut world, sender, receiver, _) = streaming();
     world.lose(sender);
     assert_eq!(world.calls(), [Call::Abort(receiver.id)]);
-    assert_eq!(world.core.object_counts().incoming_deliveries, 0);
+    assert_eq!(world.core.object_counts().deliveries, 0);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_settled_flag_on_the_last_transfer_counts() {
     assert_eq!(world.calls(), [Call::Outgoing(receiver.id, 0, None, true), Call::Credit(sender.id, 1)]);
     world.transmitted(0);
     assert_eq!(world.link(sender).presettled_count, 1);
-    assert_eq!(world.core.object_counts().outgoing_deliveries, 0);
+    assert_eq!(world.core.object_counts().deliveries, 0);
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn topological<'a>(path: &'a str, router_id: &str) -> (Class, &'a str) {
 /// Removes one final separator, and a leading `/`, `scheme:/`, `//host/` or `scheme://host/`.
 fn strip(address: &str) -> &str {
     let text = address.strip_suffix(['.', '/']).unwrap_or(address);
-    let after_slash = match (text.strip_prefix('/'), text.find(":/")) {
+    let after_slash = match (text.strip_prefix('/'), colon_and_slash(text)) {
         (Some(rest), _) => rest,
         (None, Some(colon)) if colon > 0 && colon + 2 < text.len() => &text[colon + 2..],
         _ => return text,
@@ -97,6 +97,19 @@ fn strip(address: &str) -> &str {
     match after_slash.strip_prefix('/') {
         None => after_slash,
         Some(host_and_path) => host_and_path.split_once('/').map_or(text, |(_host, path)| path),
+    }
+}
+
+/// Where the first `:/` is. (Looking for one byte first is much cheaper than the general search.)
+fn colon_and_slash(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    loop {
+        let colon = from + bytes[from..].iter().position(|byte| *byte == b':')?;
+        if bytes.get(colon + 1) == Some(&b'/') {
+            return Some(colon);
+        }
+        from = colon + 1;
     }
 }
 

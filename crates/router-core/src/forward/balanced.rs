@@ -7,8 +7,6 @@
 //!
 //! The loads form a tournament: a change costs the logarithm of the number of receivers, the choice itself one look.
 
-use std::cmp::Ordering;
-
 use crate::Host;
 use crate::arena::NONE;
 use crate::core::Core;
@@ -27,9 +25,10 @@ struct Receiver {
 const FREE: Receiver = Receiver { link: NONE, load: 0, capacity: 0, rank: 0 };
 
 impl Receiver {
-    /// Smaller is better.
-    fn order(&self) -> (bool, bool, u32, u64) {
-        (self.link == NONE, self.load >= self.capacity, self.load, self.rank)
+    /// Smaller is better: a taken slot, one with room, the smaller load, the smaller rank.
+    fn order(&self) -> u128 {
+        let (free, full) = (u128::from(self.link == NONE), u128::from(self.load >= self.capacity));
+        free << 127 | full << 126 | u128::from(self.load) << 64 | u128::from(self.rank)
     }
 }
 
@@ -105,21 +104,23 @@ impl Loads {
         old
     }
 
-    /// Plays the games of one slot again, up to the root.
+    /// Plays the games of one slot again, up to the root or to one that it neither won nor wins.
     fn replay(&mut self, slot: u32) {
         let mut node = (self.receivers.len() + slot as usize) / 2;
         while node > 0 {
-            self.best[node] = self.winner(node);
+            let winner = self.winner(node);
+            let before = std::mem::replace(&mut self.best[node], winner);
+            if before != slot && winner != slot {
+                break;
+            }
             node /= 2;
         }
     }
 
     fn winner(&self, node: usize) -> u32 {
         let (left, right) = (self.best[node * 2], self.best[node * 2 + 1]);
-        match self.receivers[left as usize].order().cmp(&self.receivers[right as usize].order()) {
-            Ordering::Greater => right,
-            _ => left,
-        }
+        let left_is_worse = self.receivers[left as usize].order() > self.receivers[right as usize].order();
+        if left_is_worse { right } else { left }
     }
 }
 

@@ -8,20 +8,23 @@ use amqp::DeliveryState;
 
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
+use crate::delivery::Delivery;
 use crate::{Host, InKey, Offer, Offered, SubscriberId, Treatment};
 
 /// A delivery on its way through the core.
 pub(crate) struct Passage<'a, C> {
     /// Key of its incoming link; 0: it comes from within the router.
     pub(crate) link: u64,
-    /// Its record; 0: it needs none.
-    pub(crate) origin: u64,
+    /// The endpoint's id.
+    pub(crate) delivery_id: u32,
     /// Settled by the sender.
     pub(crate) settled: bool,
     /// All of the message is there.
     pub(crate) complete: bool,
     /// When it came, in milliseconds modulo 2^32.
     pub(crate) born: u32,
+    /// Multicast: key of its record; 0: it needs none.
+    pub(crate) origin: u64,
     /// The message; `None`: the one now being offered.
     pub(crate) content: Option<&'a C>,
     /// What `x-opt-qd.to` is to say, if something else than the target of the link.
@@ -35,17 +38,18 @@ impl<'a, C> Passage<'a, C> {
     pub(crate) fn of_offer(link: u64, offer: &Offer<'a>, born: u32) -> Self {
         Self {
             link,
-            origin: 0,
+            delivery_id: offer.delivery_id,
             settled: offer.settled,
             complete: offer.complete,
             born,
+            origin: 0,
             content: None,
             to_override: offer.to_override,
             owed: false,
         }
     }
 
-    /// Whether a record is needed: there is something to settle, or to wait for.
+    /// Whether a record of how it came in is needed: there is something to settle, or to wait for.
     pub(crate) fn needs_record(&self) -> bool {
         !self.settled || !self.complete
     }
@@ -68,88 +72,81 @@ pub(crate) enum Destination {
 
 impl<H: Host> Core<H> {
     /// Forwards an offered delivery to an address, or its fallback.
-    pub(crate) fn forward(
-        &mut self,
-        host: &mut H,
-        addr: u32,
-        mut passage: Passage<'_, H::Content>,
-        offer: &Offer<'_>,
-    ) -> Offered {
+    pub(crate) fn forward(&mut self, host: &mut H, addr: u32, mut passage: Passage<'_, H::Content>) -> Offered {
         match self.choose(addr) {
-            Destination::Link(receiver) => {
-                let needs_record = passage.needs_record();
-                if needs_record {
-                    self.track(&mut passage, offer, 1);
-                }
-                self.send_copy(host, receiver, &mut passage);
-                self.after_copies(host, &passage)
-            }
+            Destination::Link(receiver) => self.forward_to_one(host, receiver, passage),
             Destination::All => {
                 if passage.needs_record() {
-                    self.track(&mut passage, offer, 1);
+                    self.track(&mut passage, 1);
                 }
                 self.send_copies(host, addr, &mut passage);
                 self.after_copies(host, &passage)
             }
             Destination::Subscriber(subscriber) => {
                 let state = self.hand_over(host, addr, subscriber, &passage);
-                self.taken(host, &mut passage, offer, state)
+                self.taken(host, passage, state)
             }
-            Destination::Sink => self.taken(host, &mut passage, offer, DeliveryState::Accepted),
+            Destination::Sink => self.taken(host, passage, DeliveryState::Accepted),
             Destination::Nobody if self.addresses[addr].fallback != NONE => {
-                self.forward_to_fallback(host, addr, passage, offer)
+                self.forward_to_fallback(host, addr, passage)
             }
-            Destination::Nobody => self.unroutable(host, &mut passage, offer, DeliveryState::Released),
+            Destination::Nobody => self.unroutable(host, passage, DeliveryState::Released),
+        }
+    }
+
+    fn forward_to_one(&mut self, host: &mut H, receiver: u32, mut passage: Passage<'_, H::Content>) -> Offered {
+        let settled = passage.settled || self.links[receiver].send_settled;
+        if !passage.needs_record() {
+            self.send(host, Delivery::outgoing(receiver, &passage, settled), &mut passage);
+            return self.after_copies(host, &passage);
+        }
+        let key = self.send(host, Delivery::direct(receiver, &passage, settled), &mut passage);
+        // A delivery that went out settled may be over already.
+        match settled && self.deliveries.get(key).is_none() {
+            true => Offered::Done,
+            false => Offered::Tracked(InKey(key)),
         }
     }
 
     /// The copies are on their way: a settled delivery's credit goes back, another's record is kept.
     fn after_copies(&mut self, host: &mut H, passage: &Passage<'_, H::Content>) -> Offered {
-        if passage.origin == 0 {
-            if !passage.owed {
-                self.links[index_of(passage.link)].give_back(host, &mut self.statistics);
-            }
-            return Offered::Done;
+        if passage.origin != 0 && self.deliveries.get(passage.origin).is_some() {
+            return Offered::Tracked(InKey(passage.origin));
         }
-        match self.incoming.get(passage.origin) {
-            Some(_) => Offered::Tracked(InKey(passage.origin)),
-            None => Offered::Done,
+        if passage.origin == 0 && !passage.owed {
+            self.links[index_of(passage.link)].give_back(host, &mut self.statistics);
+        }
+        Offered::Done
+    }
+
+    /// Makes the record of a delivery that is going to have `copies` copies in records of their own.
+    pub(crate) fn track(&mut self, passage: &mut Passage<'_, H::Content>, copies: u32) {
+        let delivery = Delivery { unsettled: copies, undecided: copies, ..Delivery::incoming(passage) };
+        passage.origin = self.deliveries.insert(delivery);
+        if !passage.complete {
+            self.links[index_of(passage.link)].arriving = passage.origin;
         }
     }
 
     /// A delivery was taken within the router, which settles it.
-    fn taken(
-        &mut self,
-        host: &mut H,
-        passage: &mut Passage<'_, H::Content>,
-        offer: &Offer<'_>,
-        state: DeliveryState,
-    ) -> Offered {
-        if !passage.needs_record() {
-            self.links[index_of(passage.link)].give_back(host, &mut self.statistics);
-            return Offered::Done;
+    fn taken(&mut self, host: &mut H, mut passage: Passage<'_, H::Content>, state: DeliveryState) -> Offered {
+        if passage.needs_record() {
+            self.track(&mut passage, 1);
+            self.copy_resolved(host, passage.origin, Some(state), true);
         }
-        self.track(passage, offer, 1);
-        self.copy_resolved(host, passage.origin, Some(state), true);
-        self.after_copies(host, passage)
+        self.after_copies(host, &passage)
     }
 
     /// Nobody is at the address, but perhaps at its fallback. Further routers are told to look there too.
-    fn forward_to_fallback(
-        &mut self,
-        host: &mut H,
-        addr: u32,
-        mut passage: Passage<'_, H::Content>,
-        offer: &Offer<'_>,
-    ) -> Offered {
+    fn forward_to_fallback(&mut self, host: &mut H, addr: u32, passage: Passage<'_, H::Content>) -> Offered {
         let fallback = self.addresses[addr].fallback;
         if !self.addresses[fallback].has_destination() {
-            return self.unroutable(host, &mut passage, offer, DeliveryState::Released);
+            return self.unroutable(host, passage, DeliveryState::Released);
         }
         self.addresses[addr].rare().redirected_to_fallback += 1;
         self.statistics.deliveries_redirected_to_fallback += 1;
         let key = std::sync::Arc::clone(&self.addresses[addr].key);
-        self.forward(host, fallback, Passage { to_override: key.get(2..), ..passage }, offer)
+        self.forward(host, fallback, Passage { to_override: key.get(2..), ..passage })
     }
 
     /// Chooses by the treatment of the address.

@@ -7,7 +7,7 @@ use amqp::DeliveryState;
 
 use crate::arena::NONE;
 use crate::core::Core;
-use crate::delivery::{In, Outcome};
+use crate::delivery::{Delivery, Outcome};
 use crate::forward::Passage;
 use crate::{Host, Level, Module, OutKey};
 
@@ -18,14 +18,15 @@ impl<H: Host> Core<H> {
     /// Sends a copy to every receiver and subscriber of the address. The record, if there is one, was made for one copy:
     /// this function itself, which keeps the outcome open until all copies are under way.
     pub(crate) fn send_copies(&mut self, host: &mut H, addr: u32, passage: &mut Passage<'_, H::Content>) {
-        if let Some(delivery) = self.incoming.get_mut(passage.origin) {
+        if let Some(delivery) = self.deliveries.get_mut(passage.origin) {
             delivery.multicast = true;
         }
         let mut receiver = self.addresses[addr].receivers.head;
         while receiver != NONE {
             let next = self.links[receiver].addr_next;
             self.expect_copy(passage.origin);
-            self.send_copy(host, receiver, passage);
+            let settled = passage.settled || self.links[receiver].send_settled;
+            self.send(host, Delivery::outgoing(receiver, passage, settled), passage);
             receiver = next;
         }
         for at in 0.. {
@@ -38,7 +39,7 @@ impl<H: Host> Core<H> {
     }
 
     fn expect_copy(&mut self, origin: u64) {
-        if let Some(delivery) = self.incoming.get_mut(origin) {
+        if let Some(delivery) = self.deliveries.get_mut(origin) {
             delivery.unsettled += 1;
             delivery.undecided += 1;
         }
@@ -46,7 +47,7 @@ impl<H: Host> Core<H> {
 }
 
 /// Works the outcome of one copy into the combined one.
-pub(crate) fn combine(delivery: &mut In, state: Option<DeliveryState>) {
+pub(crate) fn combine<C>(delivery: &mut Delivery<C>, state: Option<DeliveryState>) {
     let rank = Outcome::of(state.as_ref());
     if rank != Outcome::Other && rank > Outcome::of(delivery.state.as_ref()) {
         delivery.state = state;
@@ -57,11 +58,11 @@ impl<H: Host> Core<H> {
     /// A state that is not one of the ordinary ones: passed on as it is, except that a multicast cannot be part of a
     /// transaction, so that there a transactional state is as good as rejected.
     pub(crate) fn without_transaction(&self, host: &mut H, copy: OutKey, state: Box<[u8]>) -> DeliveryState {
-        let delivery = self.outgoing.get(copy.0).and_then(|out| self.incoming.get(out.origin));
+        let delivery = self.deliveries.get(copy.0).and_then(|copy| self.deliveries.get(copy.origin));
         let Some(delivery) = delivery.filter(|delivery| delivery.multicast && is_transactional(&state)) else {
             return DeliveryState::Other(state);
         };
-        if let Some(link) = self.links.get(delivery.link) {
+        if let Some(link) = self.links.get(delivery.sender) {
             let (conn, id) = (self.connections[link.conn].info.id, link.id);
             host.log(
                 Module::RouterCore,
