@@ -97,46 +97,46 @@ impl<H: Host> Core<H> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectSizes {
     /// A connection.
-    pub connection: usize,
+    pub connection: u64,
     /// A link.
-    pub link: usize,
+    pub link: u64,
     /// An address.
-    pub address: usize,
+    pub address: u64,
     /// A delivery; a multicast has one for what came in and one for each copy.
-    pub delivery: usize,
+    pub delivery: u64,
 }
 
 /// Numbers of the core's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectCounts {
     /// Connections.
-    pub connections: usize,
+    pub connections: u64,
     /// Links.
-    pub links: usize,
+    pub links: u64,
     /// Addresses.
-    pub addresses: usize,
+    pub addresses: u64,
     /// Deliveries that are queued, in transmission, or unsettled.
-    pub deliveries: usize,
+    pub deliveries: u64,
 }
 
 impl<H: Host> Core<H> {
     /// Sizes of the records, for management's account of memory.
     pub fn object_sizes() -> ObjectSizes {
         ObjectSizes {
-            connection: size_of::<Connection<H>>(),
-            link: size_of::<Link<H>>(),
-            address: size_of::<crate::address::Address>(),
-            delivery: size_of::<Delivery<H::Content>>(),
+            connection: size_of::<Connection<H>>() as u64,
+            link: size_of::<Link<H>>() as u64,
+            address: size_of::<crate::address::Address>() as u64,
+            delivery: size_of::<Delivery<H::Content>>() as u64,
         }
     }
 
     /// Numbers of the records, for management's account of memory and for tests.
     pub fn object_counts(&self) -> ObjectCounts {
         ObjectCounts {
-            connections: self.connections.len(),
-            links: self.links.len(),
-            addresses: self.addresses.len(),
-            deliveries: self.deliveries.len(),
+            connections: self.connections.len() as u64,
+            links: self.links.len() as u64,
+            addresses: self.addresses.len() as u64,
+            deliveries: self.deliveries.len() as u64,
         }
     }
 

@@ -1,207 +1,29 @@
-//! Random operations, with everything that must always hold checked at every step.
+//! A router, its host, and the steps that are taken with them.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
+use amqp::DeliveryState;
 use amqp::terminus::{Source, Target, TargetTerminus};
-use amqp::{DeliveryState, ErrorCondition};
-use proptest::prelude::*;
 use router_core::*;
 
-const CAPACITY: u32 = 4;
-const ADDRESSES: [&str; 5] = ["balanced", "closest", "multicast", "fallback", "$management"];
+use crate::host::{ADDRESSES, CAPACITY, CheckingHost, HostLink, Message, Offering};
 
-type Message = u64;
-
-/// A delivery as its sender sees it.
-#[derive(Debug, Default)]
-struct Offer1 {
-    link: u32,
-    address: usize,
-    key: Option<InKey>,
-    complete: bool,
-    presettled: bool,
-    /// The router has settled.
-    settled: bool,
-    /// The sender has settled, aborted, or gone.
-    over: bool,
-    told: Option<DeliveryState>,
-    /// How often it was transmitted or taken within the router.
-    transmitted: usize,
-    accepted: bool,
-}
-
-/// A copy as its receiver sees it.
-#[derive(Debug)]
-struct Copy1 {
-    link: u32,
-    message: Message,
-    settled: bool,
-    partial: bool,
-}
-
-#[derive(Debug)]
-struct HostLink {
-    key: LinkKey,
-    conn: usize,
-    incoming: bool,
-    address: usize,
-    credit: u32,
-    draining: bool,
-    busy: bool,
-}
-
-#[derive(Default)]
-struct CheckingHost {
-    offered: Message,
-    offers: BTreeMap<Message, Offer1>,
-    copies: BTreeMap<u64, Copy1>,
-    links: BTreeMap<u32, HostLink>,
-    unwritable: BTreeSet<usize>,
-    contents: Vec<Weak<Message>>,
-    slow: bool,
-}
-
-impl CheckingHost {
-    fn link(&mut self, link: u32) -> &mut HostLink {
-        self.links.get_mut(&link).unwrap_or_else(|| panic!("the core names link {link}, which is gone"))
-    }
-
-    /// Whether a sender still expects to hear of its deliveries.
-    fn alive(&self, offer: &Offer1) -> bool {
-        self.links.contains_key(&offer.link)
-    }
-}
-
-impl Host for CheckingHost {
-    type Conn = usize;
-    type Link = u32;
-    type Content = Arc<Message>;
-
-    fn attach_answer(&mut self, _link: u32, _source: Option<Source>, _target: Option<TargetTerminus>) {}
-    fn detach(&mut self, _link: u32, _closed: bool, _error: Option<ErrorCondition>) {}
-    fn add_credit(&mut self, link: u32, credit: u32) {
-        let link = self.link(link);
-        assert!(link.incoming && credit > 0);
-        link.credit += credit;
-        assert!(link.credit <= CAPACITY, "more credit than the capacity");
-    }
-    fn drain(&mut self, link: u32, drain: bool) {
-        let link = self.link(link);
-        assert!(link.incoming && link.draining != drain, "asked twice");
-        link.draining = drain;
-    }
-    fn drained(&mut self, link: u32) {
-        let link = self.link(link);
-        assert!(!link.incoming && link.credit > 0);
-        link.credit = 0;
-    }
-    fn retain(&mut self) -> Arc<Message> {
-        let content = Arc::new(self.offered);
-        self.contents.push(Arc::downgrade(&content));
-        content
-    }
-    fn transmit(&mut self, link: u32, key: OutKey, content: Option<&Arc<Message>>, how: &Transmit<'_>) -> Transmitted {
-        let message = content.map_or(self.offered, |content| **content);
-        let slow = self.slow;
-        let offer = self.offers.get_mut(&message);
-        let partial = slow || offer.as_ref().is_some_and(|offer| !offer.complete);
-        if let Some(offer) = offer {
-            offer.transmitted += 1;
-            offer.accepted |= how.settled;
-            assert!(!offer.presettled || how.settled, "a settled delivery goes out unsettled");
-            assert!(ADDRESSES[offer.address] == "multicast" || offer.transmitted == 1, "doubled");
-        }
-        let host_link = self.link(link);
-        assert!(!host_link.incoming && host_link.credit > 0, "sent without credit");
-        assert!(!host_link.busy, "sent while busy");
-        host_link.credit -= 1;
-        host_link.busy = partial;
-        let conn = host_link.conn;
-        assert!(!self.unwritable.contains(&conn), "sent to a connection that takes nothing");
-        if partial || !how.settled {
-            let copy = Copy1 { link, message, settled: how.settled, partial };
-            assert!(self.copies.insert(key.0, copy).is_none(), "a key was used twice");
-        }
-        if partial { Transmitted::Partial } else { Transmitted::Complete }
-    }
-    fn abort(&mut self, link: u32, key: OutKey) {
-        let copy = self.copies.remove(&key.0).expect("aborted what is not being sent");
-        assert!(copy.partial && copy.link == link);
-        self.link(link).busy = false;
-    }
-    fn update_incoming(&mut self, link: u32, delivery_id: u32, state: Option<DeliveryState>, settled: bool) {
-        self.link(link);
-        let offer = self.offers.get_mut(&u64::from(delivery_id)).expect("an update of an unknown delivery");
-        assert_eq!(offer.link, link);
-        assert!(!offer.settled, "settled twice, or updated after the settlement");
-        assert!(!offer.presettled && !offer.over, "updated after its sender was done with it");
-        if settled {
-            assert!(offer.complete, "settled before all of it was there");
-            offer.settled = true;
-            match &state {
-                Some(DeliveryState::Accepted) => assert!(offer.accepted, "accepted by nobody"),
-                Some(DeliveryState::Released) if ADDRESSES[offer.address] != "multicast" => {
-                    assert!(offer.transmitted == 0 || offer.told == state, "released although it was sent");
-                }
-                _ => {}
-            }
-        }
-        if let (Some(told), Some(state)) = (&offer.told, &state)
-            && told.is_terminal()
-        {
-            assert_eq!(told, state, "the outcome changed");
-        }
-        offer.told = state;
-    }
-    fn update_outgoing(&mut self, link: u32, key: OutKey, _state: Option<DeliveryState>, settled: bool) {
-        self.link(link);
-        let copy = self.copies.get_mut(&key.0).expect("an update of an unknown copy");
-        assert!(!copy.settled, "a copy settled twice");
-        copy.settled = settled;
-        if settled && !copy.partial {
-            self.copies.remove(&key.0);
-        }
-    }
-    fn to_subscriber(
-        &mut self,
-        _subscriber: SubscriberId,
-        content: Option<&Arc<Message>>,
-        _from: &SubscriberDelivery,
-    ) -> Result<(), ErrorCondition> {
-        let message = content.map_or(self.offered, |content| **content);
-        if let Some(offer) = self.offers.get_mut(&message) {
-            assert!(offer.complete);
-            offer.transmitted += 1;
-            offer.accepted = true;
-        }
-        Ok(())
-    }
-    fn log_enabled(&self, _module: Module, _level: Level) -> bool {
-        true
-    }
-    fn log(&mut self, _module: Module, _level: Level, text: fmt::Arguments<'_>) {
-        assert!(!text.to_string().is_empty());
-    }
-}
-
-struct World {
-    core: Core<CheckingHost>,
-    host: CheckingHost,
-    now: Duration,
-    conns: Vec<Option<ConnKey>>,
-    next_link: u32,
-    next_message: Message,
-    subscriber: Option<SubscriberId>,
+pub(crate) struct World {
+    pub(crate) core: Core<CheckingHost>,
+    pub(crate) host: CheckingHost,
+    pub(crate) now: Duration,
+    pub(crate) conns: Vec<Option<ConnKey>>,
+    pub(crate) next_link: u32,
+    pub(crate) next_message: Message,
+    pub(crate) subscriber: Option<SubscriberId>,
 }
 
 /// One step: what, and three numbers to choose by.
-type Step = (u8, u8, u8, u8);
+pub(crate) type Step = (u8, u8, u8, u8);
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut random = 1;
         let mut core = Core::new(RouterSettings {
             router_id: "QDR".into(),
@@ -226,7 +48,7 @@ impl World {
         Self { core, host, now, conns: vec![], next_link: 0, next_message: 0, subscriber: None }
     }
 
-    fn step(&mut self, (what, a, b, c): Step) {
+    pub(crate) fn step(&mut self, (what, a, b, c): Step) {
         match what % 20 {
             0 => self.connect(c),
             1..=3 => self.attach(a, b, c),
@@ -305,7 +127,7 @@ impl World {
         let link = self.host.link(id);
         link.credit -= 1;
         link.busy = !complete;
-        let offer = Offer1 { link: id, address, complete, presettled: settled, ..Offer1::default() };
+        let offer = Offering { link: id, address, complete, presettled: settled, ..Offering::default() };
         self.host.offers.insert(message, offer);
         let offer = Offer {
             delivery_id: message as u32,
@@ -511,7 +333,7 @@ impl World {
     }
 
     /// What must hold after every step.
-    fn check(&self) {
+    pub(crate) fn check(&self) {
         let links = self.core.links(self.now);
         assert_eq!(links.len(), self.host.links.len());
         for link in links {
@@ -582,7 +404,7 @@ impl World {
     }
 
     /// Ends everything; nothing may be left.
-    fn end(mut self) {
+    pub(crate) fn end(mut self) {
         self.settle_everything();
         let counts = self.core.object_counts();
         assert_eq!(counts.deliveries, 0, "deliveries are left");
@@ -605,21 +427,5 @@ impl World {
             .values()
             .filter(|offer| offer.presettled && ADDRESSES[offer.address] != "multicast" && offer.transmitted > 1);
         assert_eq!(presettled.count(), 0);
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn whatever_happens_everything_is_settled_once_and_nothing_is_left(
-        steps in prop::collection::vec(any::<Step>(), 1..250),
-    ) {
-        let mut world = World::new();
-        for step in steps {
-            world.step(step);
-            world.check();
-        }
-        world.end();
     }
 }
