@@ -40,14 +40,19 @@ impl Level {
         }
     }
 
-    /// The level of this name, in any case of letters.
+    /// The level of this name, in any case of letters; the name may be cut short, as the old router allows: `warn`.
     pub fn from_name(name: &str) -> Option<Level> {
-        Self::ALL.into_iter().find(|level| level.name().eq_ignore_ascii_case(name))
+        Self::ALL.into_iter().find(|level| abbreviates(name, level.name()))
     }
 
     pub(crate) const fn bit(self) -> u8 {
         1 << self as u8
     }
+}
+
+/// Whether `name` is the beginning of `word`, in any case of letters.
+fn abbreviates(name: &str, word: &str) -> bool {
+    word.get(..name.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(name))
 }
 
 impl fmt::Display for Level {
@@ -97,16 +102,19 @@ impl LevelMask {
     /// (that one only), a level with `+` (that and above), `none`, or `default`. `Ok(None)`: `default` is among them,
     /// so inherit from `DEFAULT`. An empty text enables nothing.
     ///
+    /// As in the old router an item may be cut short, and is taken for the first of `default`, `none` and the levels,
+    /// low to high, that it is the beginning of.
+    ///
     /// # Errors
     /// The whole text, if one item of it is none of these.
     pub fn parse(enable: &str) -> Result<Option<LevelMask>, UnknownLevel> {
         let (mut bits, mut inherit) = (0, false);
         let separator = |c: char| c == ',' || c == ';' || c == ':' || c.is_ascii_whitespace();
         for item in enable.split(separator).filter(|item| !item.is_empty()) {
-            if item.eq_ignore_ascii_case("default") {
+            let (name, and_above) = item.strip_suffix('+').map_or((item, false), |name| (name, true));
+            if abbreviates(name, "default") {
                 inherit = true;
-            } else if !item.eq_ignore_ascii_case("none") {
-                let (name, and_above) = item.strip_suffix('+').map_or((item, false), |name| (name, true));
+            } else if !abbreviates(name, "none") {
                 let level = Level::from_name(name).ok_or_else(|| UnknownLevel(enable.to_owned()))?;
                 bits |= if and_above { LevelMask::from(level).0 } else { level.bit() };
             }
@@ -148,6 +156,14 @@ mod tests {
     #[test]
     fn default_inherits() {
         assert_eq!(LevelMask::parse("default"), Ok(None));
+    }
+
+    #[test]
+    fn levels_may_be_cut_short() {
+        assert_eq!(levels("warn+"), levels("warning+"));
+        assert_eq!(levels("no"), Vec::<&str>::new());
+        assert_eq!(levels("not"), ["notice"]);
+        assert_eq!(LevelMask::parse("de"), Ok(None));
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod options;
 mod process;
 mod shard;
 
-pub use options::{ConfigSource, DaemonOptions, ExitStatus, Options};
+pub use options::{ConfigSource, DaemonOptions, ExitStatus, OnReady, Options};
 
 use control::plane::{End, Plane};
 use process::daemon::{Fork, StatusPipe};
@@ -36,7 +36,8 @@ pub const DISPATCH_VERSION: &str = "1.19.0";
 ///
 /// Must be called while the process has a single thread.
 pub fn run(mut options: Options) -> ExitStatus {
-    let Some(daemon) = options.daemon.take() else { return run_here(&options, None) };
+    let Some(daemon) = options.daemon.take() else { return run_here(options, None) };
+    options.on_ready = None;
     // Paths are relative to where the program was called, not to where the daemon lives.
     if let ConfigSource::File(path) = &mut options.config {
         make_absolute(path);
@@ -48,7 +49,7 @@ pub fn run(mut options: Options) -> ExitStatus {
     match process::daemon::fork() {
         Ok(Fork::Caller(status)) => status,
         Ok(Fork::Daemon(pipe)) => match process::daemon::settle(&DaemonOptions { pid_file, ..daemon }) {
-            Ok(()) => run_here(&options, Some(pipe)),
+            Ok(()) => run_here(options, Some(pipe)),
             Err(reason) => report(&options.program, &reason, Some(pipe)),
         },
         Err(error) => report(&options.program, &format!("System: cannot become a daemon: {error}"), None),
@@ -63,7 +64,7 @@ fn make_absolute(path: &mut std::path::PathBuf) {
 }
 
 /// Runs the router in this process.
-fn run_here(options: &Options, pipe: Option<StatusPipe>) -> ExitStatus {
+fn run_here(options: Options, pipe: Option<StatusPipe>) -> ExitStatus {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(64)
@@ -81,21 +82,28 @@ fn run_here(options: &Options, pipe: Option<StatusPipe>) -> ExitStatus {
     status
 }
 
-async fn start_and_serve(options: &Options, pipe: Option<StatusPipe>) -> ExitStatus {
+async fn start_and_serve(mut options: Options, mut pipe: Option<StatusPipe>) -> ExitStatus {
     let started = Signals::new()
         .map_err(|error| boot::StartFailure::System("catch signals", error))
-        .and_then(|signals| Ok((signals, boot::start(options)?)));
+        .and_then(|signals| Ok((signals, boot::start(&options)?)));
     let (mut signals, mut plane) = match started {
         Ok(started) => started,
         Err(failure) => {
             failure.log_details();
-            return report(&options.program, &failure.to_string(), pipe);
+            let status = report(&options.program, &failure.to_string(), pipe);
+            if let Some(details) = failure.report() {
+                // If there is no standard error output, the log has the essence.
+                let _ = io::stderr().write_all(details.as_bytes());
+            }
+            return status;
         }
     };
-    let mut pipe = pipe;
-    let serving = || {
+    let serving = |listening: &[String]| {
         if let Some(pipe) = pipe.take() {
             pipe.serving();
+        }
+        if let Some(on_ready) = options.on_ready.take() {
+            on_ready(listening);
         }
     };
     let end = plane.serve(&mut signals, serving).await;

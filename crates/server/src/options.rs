@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+/// Told once the router serves: what it listens on, as `host:port` with the actual port.
+pub type OnReady = Box<dyn FnOnce(&[String])>;
+
 /// How to run a router.
-#[derive(Clone, Debug)]
 pub struct Options {
     /// The program's name as it was called: stands before the reason when the start fails.
     pub program: String,
@@ -13,6 +15,8 @@ pub struct Options {
     pub daemon: Option<DaemonOptions>,
     /// Offer the addresses that the old router's tests use.
     pub test_hooks: bool,
+    /// Called when all listeners of the configuration listen; not in a daemon, which has nobody to tell.
+    pub on_ready: Option<OnReady>,
 }
 
 /// Where the configuration comes from.

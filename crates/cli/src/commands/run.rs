@@ -1,5 +1,6 @@
 //! `waystation run`.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -30,13 +31,67 @@ pub(super) struct RunArguments {
     user: Option<String>,
 }
 
-/// Runs a router, and returns the program's exit status.
-pub(super) fn run(arguments: RunArguments) -> ExitStatus {
+/// Runs a router, and returns the program's exit status. `program`: how it was called.
+pub(super) fn run(program: String, arguments: RunArguments) -> ExitStatus {
     let RunArguments { config, daemon, pid_file, user } = arguments;
+    let first_steps = config.is_none();
+    let called = program.clone();
+    let greet = move |listening: &[String]| {
+        let text = greeting(&called, listening, first_steps);
+        // Whoever closed the standard output does not want to be greeted.
+        let _ = std::io::stdout().write_all(text.as_bytes());
+    };
     server::run(Options {
-        program: "waystation".to_owned(),
+        program,
         config: config.map_or(ConfigSource::BuiltIn, ConfigSource::File),
         daemon: daemon.then_some(DaemonOptions { pid_file, user }),
         test_hooks: false,
+        on_ready: Some(Box::new(greet)),
     })
+}
+
+/// What is printed once the router serves.
+fn greeting(program: &str, listening: &[String], first_steps: bool) -> String {
+    let mut text = match listening {
+        [] => "Waystation runs, and listens nowhere.\n".to_owned(),
+        listening => format!("Waystation listens on {}.\n", listening.join(", ")),
+    };
+    if let Some(address) = listening.first().filter(|_| first_steps) {
+        let url = match address.rsplit_once(':') {
+            Some((_, "5672")) | None => String::new(),
+            Some((_, port)) => format!(" --url 127.0.0.1:{port}"),
+        };
+        text += &format!(
+            "A first message, from two other terminals:\n  \
+             {program} receive{url} greetings\n  \
+             {program} send{url} greetings hello\n\
+             What it is doing: {program} stat{url}. Stop it with Ctrl-C.\n"
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_message_needs_no_options_on_the_standard_port() {
+        let text = greeting("waystation", &["0.0.0.0:5672".to_owned()], true);
+        assert!(text.starts_with("Waystation listens on 0.0.0.0:5672.\n"));
+        assert!(text.contains("\n  waystation receive greetings\n  waystation send greetings hello\n"), "{text}");
+    }
+
+    #[test]
+    fn on_another_port_the_commands_name_it() {
+        let text = greeting("target/release/waystation", &["[::]:7000".to_owned(), "x:1".to_owned()], true);
+        assert!(text.starts_with("Waystation listens on [::]:7000, x:1.\n"));
+        assert!(text.contains("target/release/waystation send --url 127.0.0.1:7000 greetings hello"), "{text}");
+    }
+
+    #[test]
+    fn with_a_configuration_of_ones_own_one_line_is_enough() {
+        assert_eq!(greeting("w", &["a:1".to_owned()], false).lines().count(), 1);
+        assert_eq!(greeting("w", &[], true), "Waystation runs, and listens nowhere.\n");
+    }
 }

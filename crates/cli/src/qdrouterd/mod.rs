@@ -26,7 +26,11 @@ const OPTIONS: [Opt; 8] = [
 /// What a command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Asked {
-    Run { config: PathBuf, daemon: Option<DaemonOptions>, test_hooks: bool },
+    Run {
+        config: PathBuf,
+        daemon: Option<DaemonOptions>,
+        test_hooks: bool,
+    },
     Version,
     Help,
     /// What `getopt` or the program has to say against it.
@@ -45,12 +49,14 @@ pub fn run(program: &str, words: &[String], out: &mut dyn Write, err: &mut dyn W
     let (status, told) = match read(words) {
         Asked::Run { config, daemon, test_hooks } => {
             let config = ConfigSource::File(config);
-            let options = Options { program: program.to_owned(), config, daemon, test_hooks };
+            let options = Options { program: program.to_owned(), config, daemon, test_hooks, on_ready: None };
             return server::run(options).code();
         }
         Asked::Version => (0, writeln!(out, "{DISPATCH_VERSION}")),
         Asked::Help => (0, usage(program, out)),
-        Asked::Wrong(Complaint::Option(text)) => (1, writeln!(err, "{program}: {text}").and_then(|()| usage(program, out))),
+        Asked::Wrong(Complaint::Option(text)) => {
+            (1, writeln!(err, "{program}: {text}").and_then(|()| usage(program, out)))
+        }
         Asked::Wrong(Complaint::Words(words)) => {
             let told = writeln!(err, "Unexpected arguments: {}\n", words.join(" "));
             (1, told.and_then(|()| usage(program, out)))

@@ -38,6 +38,14 @@ impl fmt::Display for StartFailure {
 }
 
 impl StartFailure {
+    /// What there is to say to a person beside the message: places in the file, what was expected, what to write.
+    pub(crate) fn report(&self) -> Option<String> {
+        match self {
+            StartFailure::Config(errors) if !errors.problems.is_empty() => Some(errors.to_string()),
+            _ => None,
+        }
+    }
+
     /// Logs what there is to say beside the message.
     pub(crate) fn log_details(&self) {
         if let StartFailure::Config(errors) = self {

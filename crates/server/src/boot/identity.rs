@@ -1,27 +1,23 @@
 //! Who this router is.
 
-use amqp::Value;
-use config::{Mode, RouterConfig};
-use management::Attributes;
+use config::{Config, Mode};
 use std::io;
 
 /// How many random characters a generated id ends with.
 const RANDOM_CHARACTERS: u32 = 15;
 const ALPHABET: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+_";
 
-/// Gives a router without an id one, and adds name and identity.
+/// Gives a router without an id one.
 ///
 /// # Errors
 /// If the system has no random numbers.
-pub(super) fn complete(mut attributes: Attributes, mut config: RouterConfig) -> io::Result<(Attributes, RouterConfig)> {
+pub(super) fn complete(config: &mut Config) -> io::Result<()> {
     // Asked for even if not needed: what is missing later would be missed too late.
     let random = system_random()?;
-    let id = config.id.get_or_insert_with(|| generated(config.mode, random)).clone();
-    let identity = format!("router/{id}");
-    for (name, text) in [("id", &id), ("name", &identity), ("identity", &identity)] {
-        attributes.set(name, Value::String(text.clone()));
+    if config.router.id.is_none() {
+        config.name_router(&generated(config.router.mode, random));
     }
-    Ok((attributes, config))
+    Ok(())
 }
 
 /// `Standalone_` and the like, and random characters: the form of the old router.
@@ -56,24 +52,16 @@ fn system_random() -> io::Result<u128> {
 mod tests {
     use super::*;
 
-    fn completed(id: Option<&str>) -> (Attributes, RouterConfig) {
-        let mut attributes = Attributes::new();
-        if let Some(id) = id {
-            attributes.set("id", Value::String(id.to_owned()));
-        }
-        let config = RouterConfig::from_attributes(&attributes).unwrap();
-        complete(attributes, config).unwrap()
-    }
-
-    #[test]
-    fn a_configured_id_is_kept() {
-        let (attributes, config) = completed(Some("QDR"));
-        assert_eq!((config.id.as_deref(), attributes.text("identity")), (Some("QDR"), Some("router/QDR")));
+    fn id_of_unnamed_router() -> String {
+        let mut config = Config::built_in();
+        config.router.id = None;
+        complete(&mut config).unwrap();
+        config.router.id.unwrap()
     }
 
     #[test]
     fn a_generated_id_tells_the_mode_and_differs_each_time() {
-        let (first, second) = (completed(None).1.id.unwrap(), completed(None).1.id.unwrap());
+        let (first, second) = (id_of_unnamed_router(), id_of_unnamed_router());
         assert!(first.starts_with("Standalone_") && first.len() == "Standalone_".len() + 15, "{first}");
         assert_ne!(first, second);
     }

@@ -30,16 +30,16 @@ const MANAGEMENT_ADDRESSES: [&str; 3] = ["L$_management_internal", "M0$managemen
 /// # Errors
 /// Whatever keeps the router from starting.
 pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
-    let config = load(&options.config)?;
-    let (router, router_config) = router_of(&config)?;
-    let logs = start_logs(&config, &router_config)?;
+    let mut config = load(&options.config)?;
+    identity::complete(&mut config).map_err(|error| StartFailure::System("read random numbers", error))?;
+    let logs = start_logs(&config)?;
     refuse_unsupported(&config)?;
 
     let (events, receiver) = mpsc::unbounded_channel();
-    let shards = start_shards(options, &router_config, events)?;
+    let shards = start_shards(options, &config.router, events)?;
     let (lookups, looked_up) = Lookups::new();
     let entities = Entities {
-        router: RouterEntity::new(router, router_config, shards.now()),
+        router: RouterEntity::new(&config, shards.now()),
         policy: Attributes::new(),
         logs,
         listeners: Listeners::new(shards.clone(), lookups.clone()),
@@ -49,7 +49,7 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
     };
     let mut plane = Plane { shards, agent: Agent::new(), entities, events: receiver, lookups: looked_up };
     activate_management(&plane);
-    let workers = plane.entities.router.config().worker_threads;
+    let workers = config.router.worker_threads;
     for entity in config.entities {
         apply(&mut plane.entities, entity)?;
     }
@@ -67,19 +67,11 @@ fn load(source: &ConfigSource) -> Result<Config, StartFailure> {
     }
 }
 
-/// The `router` section, with an id.
-fn router_of(config: &Config) -> Result<(Attributes, RouterConfig), StartFailure> {
-    let section = config.entities.iter().find(|entity| matches!(entity.settings, Settings::Router(_)));
-    let attributes = section.map(|entity| entity.attributes.clone()).unwrap_or_default();
-    identity::complete(attributes, config.router.clone())
-        .map_err(|error| StartFailure::System("read random numbers", error))
-}
-
 /// Applies the `log` sections, and then says what the configuration gives rise to say.
-fn start_logs(config: &Config, router: &RouterConfig) -> Result<LogEntities, StartFailure> {
+fn start_logs(config: &Config) -> Result<LogEntities, StartFailure> {
     logging::set_timestamp_style(logging::TimestampStyle {
-        format: router.timestamp_format.clone(),
-        utc: router.timestamps_in_utc,
+        format: config.router.timestamp_format.clone(),
+        utc: config.router.timestamps_in_utc,
     });
     let mut logs = LogEntities::default();
     for (entity, _) in config.logs() {
@@ -132,6 +124,7 @@ fn start_shards(
 fn activate_management(plane: &Plane) {
     logging::log!(AGENT, Info, "Activating management agent on $_management_internal");
     plane.shards.with_core(|core, host, now| {
+        core.log_start(host);
         for address in MANAGEMENT_ADDRESSES {
             core.subscribe(now, host, address);
         }

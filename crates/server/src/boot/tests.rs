@@ -30,6 +30,7 @@ impl ConfigFile {
             config: ConfigSource::File(self.0.clone()),
             daemon: None,
             test_hooks: false,
+            on_ready: None,
         }
     }
 }
@@ -114,6 +115,14 @@ async fn a_listener_of_the_file_can_be_connected_to() {
     let mut router = Router::start(&listener(port));
     router.until_listening().await;
     assert!(can_connect(port));
+}
+
+#[tokio::test]
+async fn a_port_chosen_by_the_system_can_be_asked_for() {
+    let mut router = Router::start(&listener(0));
+    router.until_listening().await;
+    let listening = router.plane.entities.listeners.listening_on();
+    assert!(TcpStream::connect(&listening[0]).is_ok(), "{listening:?}");
 }
 
 #[tokio::test]

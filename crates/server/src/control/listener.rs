@@ -10,8 +10,8 @@ use std::net::SocketAddr;
 pub(crate) enum Stand {
     /// Its host's name is being looked up.
     LookingUp,
-    /// It listens.
-    Listening,
+    /// It listens on these addresses.
+    Listening(Vec<SocketAddr>),
     /// It does not listen, and will not.
     Failed,
 }

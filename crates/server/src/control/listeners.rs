@@ -66,8 +66,8 @@ impl Listeners {
         });
         match opened {
             Ok(bound) => {
-                listener.stand = Stand::Listening;
                 logging::log!(SERVER, Notice, "{}", listener.announcement(&bound));
+                listener.stand = Stand::Listening(bound);
                 Ok(())
             }
             Err(reason) => self.failed(id, &reason),
@@ -95,6 +95,15 @@ impl Listeners {
     /// Whether no listener of the configuration file is still on its way.
     pub(crate) fn required_ones_listen(&self) -> bool {
         self.all.values().all(|listener| !listener.required || listener.stand != Stand::LookingUp)
+    }
+
+    /// The addresses that are listened on, as `host:port`.
+    pub(crate) fn listening_on(&self) -> Vec<String> {
+        let bound = self.all.values().filter_map(|listener| match &listener.stand {
+            Stand::Listening(bound) => Some(bound),
+            Stand::LookingUp | Stand::Failed => None,
+        });
+        bound.flatten().map(ToString::to_string).collect()
     }
 
     /// Stops listening and forgets the listener with this identity; its connections stay. False: there is none.

@@ -34,14 +34,15 @@ pub(crate) enum End {
 }
 
 impl Plane {
-    /// Runs until something ends it. Calls `serving` once all listeners of the configuration listen.
-    pub(crate) async fn serve(&mut self, signals: &mut Signals, serving: impl FnOnce()) -> End {
+    /// Runs until something ends it. Calls `serving` with what is listened on, once all listeners
+    /// of the configuration do.
+    pub(crate) async fn serve(&mut self, signals: &mut Signals, serving: impl FnOnce(&[String])) -> End {
         let mut serving = Some(serving);
         loop {
             if self.entities.listeners.required_ones_listen()
                 && let Some(serving) = serving.take()
             {
-                serving();
+                serving(&self.entities.listeners.listening_on());
             }
             tokio::select! {
                 signal = signals.stop() => return End::Signal(signal),

@@ -21,14 +21,13 @@ fn pools(shards: &Shards) -> impl Iterator<Item = Pool> {
     let held = shards.counts();
     let counts = shards.with_core(|core, _, _| core.object_counts());
     let sizes = Core::<ShardHost>::object_sizes();
-    let deliveries = counts.incoming_deliveries.max(counts.outgoing_deliveries);
     [
         ("qd_message_t", held.message_size, held.messages),
         ("qd_buffer_t", 1, held.message_bytes),
-        ("qdr_delivery_t", sizes.delivery as u64, deliveries as u64),
-        ("qdr_address_t", sizes.address as u64, counts.addresses as u64),
-        ("qdr_link_t", sizes.link as u64, counts.links as u64),
-        ("qdr_connection_t", sizes.connection as u64, counts.connections as u64),
+        ("qdr_delivery_t", sizes.delivery, counts.deliveries),
+        ("qdr_address_t", sizes.address, counts.addresses),
+        ("qdr_link_t", sizes.link, counts.links),
+        ("qdr_connection_t", sizes.connection, counts.connections),
     ]
     .into_iter()
 }

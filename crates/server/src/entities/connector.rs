@@ -12,8 +12,11 @@ pub(super) fn rows(connectors: &Connectors) -> Vec<Attributes> {
 }
 
 /// Creates one, which begins to connect at once.
-pub(super) fn create(connectors: &mut Connectors, attributes: Attributes) -> Result<Attributes, Failure> {
-    let config = ConnectorConfig::from_attributes(&attributes)?;
+pub(super) fn create(
+    connectors: &mut Connectors,
+    attributes: Attributes,
+    config: ConnectorConfig,
+) -> Result<Attributes, Failure> {
     connectors.add(attributes.clone(), config).map_err(Failure::bad_request)?;
     Ok(hide_password(attributes))
 }

@@ -37,18 +37,32 @@ impl DataEntities {
         Ok(attributes)
     }
 
-    pub(super) fn update(
-        &mut self,
+    /// What the one with this identity would be with these changes.
+    pub(super) fn changed(
+        &self,
         entity_type: &EntityType,
         identity: &str,
         changes: Attributes,
     ) -> Result<Attributes, Failure> {
+        let found = self.all.iter().find(|(ty, row)| *ty == entity_type && row.text("identity") == Some(identity));
+        let mut changed = found.map(|(_, row)| row.clone()).ok_or_else(Failure::not_found)?;
+        for (name, value) in changes.iter() {
+            changed.set(name, value.clone());
+        }
+        Ok(changed)
+    }
+
+    /// Puts other attributes in the place of those it has.
+    pub(super) fn replace(
+        &mut self,
+        entity_type: &EntityType,
+        identity: &str,
+        attributes: Attributes,
+    ) -> Result<Attributes, Failure> {
         let found = self.all.iter_mut().find(|(ty, row)| *ty == entity_type && row.text("identity") == Some(identity));
         let (_, row) = found.ok_or_else(Failure::not_found)?;
-        for (name, value) in changes.iter() {
-            row.set(name, value.clone());
-        }
-        Ok(row.clone())
+        *row = attributes.clone();
+        Ok(attributes)
     }
 
     /// Forgets the one with this identity. False: there is none.
@@ -76,8 +90,8 @@ mod tests {
     fn an_update_changes_only_what_it_names() {
         let mut data = DataEntities::default();
         data.create(dummy(), attributes(&[("identity", "dummy/0"), ("arg1", "a"), ("arg2", "b")])).unwrap();
-        let updated = data.update(dummy(), "dummy/0", attributes(&[("arg1", "c")])).unwrap();
-        assert_eq!((updated.text("arg1"), updated.text("arg2")), (Some("c"), Some("b")));
+        let changed = data.changed(dummy(), "dummy/0", attributes(&[("arg1", "c")])).unwrap();
+        assert_eq!((changed.text("arg1"), changed.text("arg2")), (Some("c"), Some("b")));
     }
 
     #[test]

@@ -8,7 +8,6 @@ mod connection;
 mod connector;
 mod data;
 mod link;
-mod listener;
 mod log;
 mod log_stats;
 mod policy;
@@ -23,6 +22,7 @@ use crate::control::connectors::Connectors;
 use crate::control::listeners::Listeners;
 use crate::shard::Shards;
 use amqp::Value;
+use config::Settings;
 use management::{Attributes, Backend, EntityType, Failure, RequestContext};
 
 /// Everything that is managed.
@@ -37,12 +37,14 @@ pub(crate) struct Entities {
 }
 
 impl Entities {
-    /// Refuses what this version cannot do yet, with the sentence that a start with it would end with.
-    fn check(&self, entity_type: &'static EntityType, attributes: &Attributes) -> Result<(), Failure> {
+    /// What the attributes mean. Refuses what a configuration file would not start with, and in the same words: mistakes
+    /// first, then what this version cannot do yet.
+    fn check(&self, entity_type: &'static EntityType, attributes: &Attributes) -> Result<Settings, Failure> {
+        let settings = Settings::from_attributes(entity_type, attributes)?;
         config::check_role(entity_type, attributes, self.router.config().mode)?;
         match config::unsupported(entity_type, attributes) {
             Some(sentence) => Err(Failure::bad_request(sentence)),
-            None => Ok(()),
+            None => Ok(settings),
         }
     }
 }
@@ -55,7 +57,7 @@ impl Backend for Entities {
             "router.link" => link::rows(&self.shards, entity_type),
             "router.address" => address::rows(&self.shards, entity_type),
             "router.config.address" => address_config::rows(&self.shards, entity_type),
-            "listener" => listener::rows(&self.listeners),
+            "listener" => self.listeners.iter().map(|listener| listener.attributes.clone()).collect(),
             "connector" => connector::rows(&self.connectors),
             "log" => self.logs.rows(),
             "logStats" => log_stats::rows(entity_type),
@@ -71,15 +73,18 @@ impl Backend for Entities {
         attributes: Attributes,
         _context: &RequestContext,
     ) -> Result<Attributes, Failure> {
-        self.check(entity_type, &attributes)?;
-        match entity_type.short {
-            "listener" => listener::create(&mut self.listeners, attributes),
-            "connector" => connector::create(&mut self.connectors, attributes),
-            "router.config.address" => address_config::create(&self.shards, entity_type, &attributes),
+        match self.check(entity_type, &attributes)? {
+            Settings::Listener(config) => {
+                // Whether it can listen shows in the log, as with the old router: its name may take long to look up.
+                self.listeners.add(attributes.clone(), *config, false);
+                Ok(attributes)
+            }
+            Settings::Connector(config) => connector::create(&mut self.connectors, attributes, *config),
+            Settings::Address(_) => address_config::create(&self.shards, entity_type, &attributes),
             _ if DataEntities::keeps(entity_type) => self.data.create(entity_type, attributes),
-            short => Err(Failure::new(
+            _ => Err(Failure::new(
                 management::status::NOT_IMPLEMENTED,
-                format!("This version cannot create a '{short}'"),
+                format!("This version cannot create a '{}'", entity_type.short),
             )),
         }
     }
@@ -95,7 +100,11 @@ impl Backend for Entities {
             "log" => self.logs.update(identity, changes, &self.shards),
             "connection" => connection::update(&self.shards, entity_type, identity, &changes, context),
             "router.link" => link::update(&self.shards, entity_type, identity, &changes),
-            _ => self.data.update(entity_type, identity, changes),
+            _ => {
+                let changed = self.data.changed(entity_type, identity, changes)?;
+                self.check(entity_type, &changed)?;
+                self.data.replace(entity_type, identity, changed)
+            }
         }
     }
 
@@ -123,8 +132,15 @@ impl Backend for Entities {
         Vec::new()
     }
 
-    fn log(&mut self, level: &str, text: &str) {
-        let level = logging::Level::from_name(level).unwrap_or(logging::Level::Info);
-        logging::write(logging::Module::Agent, level, None, format_args!("{text}"));
+    fn log_enabled(&self, level: &str) -> bool {
+        logging::enabled(logging::Module::Agent, level_of(level))
     }
+
+    fn log(&mut self, level: &str, text: &str) {
+        logging::write(logging::Module::Agent, level_of(level), None, format_args!("{text}"));
+    }
+}
+
+fn level_of(name: &str) -> logging::Level {
+    logging::Level::from_name(name).unwrap_or(logging::Level::Info)
 }

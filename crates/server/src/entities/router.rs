@@ -5,7 +5,7 @@ use crate::entities::attributes::count_or_null;
 use crate::process::memory;
 use crate::shard::Shards;
 use amqp::Value;
-use config::RouterConfig;
+use config::{Config, RouterConfig, Settings};
 use management::Attributes;
 use std::time::Duration;
 
@@ -17,11 +17,13 @@ pub(crate) struct RouterEntity {
 }
 
 impl RouterEntity {
-    /// `attributes`: those of the `router` section, completed with the id; `started`: the shards' time at the start.
-    pub(crate) fn new(mut attributes: Attributes, config: RouterConfig, started: Duration) -> Self {
+    /// `started`: the shards' time at the start.
+    pub(crate) fn new(config: &Config, started: Duration) -> Self {
+        let entity = config.entities.iter().find(|entity| matches!(entity.settings, Settings::Router(_)));
+        let mut attributes = entity.map(|entity| entity.attributes.clone()).unwrap_or_default();
         attributes.set("version", Value::String(DISPATCH_VERSION.to_owned()));
         attributes.set("hostName", Value::String(host_name()));
-        RouterEntity { attributes, config, started }
+        RouterEntity { attributes, config: config.router.clone(), started }
     }
 
     /// The `router` section.
