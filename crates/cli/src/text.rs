@@ -20,7 +20,13 @@ pub fn duration(micros: f64) -> String {
         n if n < 1_000_000.0 => (n / 1000.0, "ms"),
         n => (n / 1_000_000.0, "s"),
     };
-    let decimals = if number < 10.0 { 2 } else if number < 100.0 { 1 } else { 0 };
+    let decimals = if number < 10.0 {
+        2
+    } else if number < 100.0 {
+        1
+    } else {
+        0
+    };
     format!("{number:.decimals$} {unit}")
 }
 

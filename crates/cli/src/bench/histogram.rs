@@ -122,7 +122,10 @@ mod tests {
         within(50_000, 500_000);
         within(99_000, 990_000);
         within(99_900, 999_000);
-        assert_eq!((histogram.shortest(), histogram.percentile(100_000), histogram.longest()), (1000, 1_000_000, 1_000_000));
+        assert_eq!(
+            (histogram.shortest(), histogram.percentile(100_000), histogram.longest()),
+            (1000, 1_000_000, 1_000_000)
+        );
     }
 
     #[test]

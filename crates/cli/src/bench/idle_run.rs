@@ -33,7 +33,9 @@ pub fn run(
     progress: &mut Progress,
 ) -> Result<IdleReport, BenchError> {
     let Some(pid) = plan.pid else {
-        return Err(BenchError::Given("--connections measures the server's memory: say which process it is with --pid".to_owned()));
+        return Err(BenchError::Given(
+            "--connections measures the server's memory: say which process it is with --pid".to_owned(),
+        ));
     };
     let server = ServerProcess::new(pid).map_err(BenchError::Given)?;
     plan.connect.check()?;
@@ -43,7 +45,8 @@ pub fn run(
     let plan = Arc::new(Plan { links_per_connection: 1, ..plan });
     let shared = Arc::new(Shared::new());
     let memory_before = memory()?;
-    let party = |links: &[usize]| IdleParty::new(plan.clone(), links.first().copied().unwrap_or(0) * (1 + further_links));
+    let party =
+        |links: &[usize]| IdleParty::new(plan.clone(), links.first().copied().unwrap_or(0) * (1 + further_links));
     let crew = Crew::start(&plan, &shared, "idle", connections, Attached::default, party, |_| None)?;
     attached(&shared, connections, "connections", progress)?;
     let seconds = shared.now().as_secs_f64();
@@ -59,7 +62,8 @@ pub fn run(
     progress.clear();
     std::thread::sleep(plan.cool_down);
     #[expect(clippy::cast_precision_loss, reason = "bytes of memory are far below 2^53")]
-    let each = |from: u64, to: u64, count: usize| if count == 0 { 0.0 } else { (to as f64 - from as f64) / count as f64 };
+    let each =
+        |from: u64, to: u64, count: usize| if count == 0 { 0.0 } else { (to as f64 - from as f64) / count as f64 };
     Ok(IdleReport {
         connections,
         further_links,

@@ -61,6 +61,9 @@ impl BenchError {
     }
 }
 
+/// What a worker found out: in common, and by connection.
+type Found<P> = (<P as Party>::Common, Vec<P>);
+
 /// Workers of one kind.
 struct Crew<P: Party> {
     handles: Vec<Handle<P>>,
@@ -106,7 +109,7 @@ where
     }
 
     /// Ends the workers, and takes what they found out.
-    fn finish(self, shared: &Shared) -> Result<Vec<(P::Common, Vec<P>)>, BenchError> {
+    fn finish(self, shared: &Shared) -> Result<Vec<Found<P>>, BenchError> {
         self.tell(shared::Command::Finish);
         let results: Vec<_> = self.handles.into_iter().map(Handle::join).collect();
         if let Some(error) = shared.failure() {

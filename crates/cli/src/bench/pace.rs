@@ -5,7 +5,7 @@ use super::shared::Window;
 
 /// A schedule for the links of one worker, which take turns.
 #[derive(Clone, Debug)]
-pub struct Pacer {
+pub(super) struct Pacer {
     start: u64,
     end: u64,
     /// Nanoseconds between two messages.
@@ -18,20 +18,32 @@ pub struct Pacer {
 
 impl Pacer {
     /// A schedule of `rate` messages a second over so many links, at most `limit` messages.
-    pub fn new(window: Window, rate: f64, links: usize, limit: u64) -> Self {
-        Self { start: window.start, end: window.end, interval: 1e9 / rate, next: 0, limit, links: (links as u64).max(1) }
+    pub(super) fn new(window: Window, rate: f64, links: usize, limit: u64) -> Self {
+        Self {
+            start: window.start,
+            end: window.end,
+            interval: 1e9 / rate,
+            next: 0,
+            limit,
+            links: (links as u64).max(1),
+        }
     }
 
     /// When the next message is due; `None`: there is none.
-    pub fn next_due(&self) -> Option<u64> {
+    pub(super) fn next_due(&self) -> Option<u64> {
         // Rates have fractions; a run is far too short for the precision of a double to matter.
-        #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "see above"
+        )]
         let due = self.start.saturating_add((self.next as f64 * self.interval) as u64);
         (self.next < self.limit && due < self.end).then_some(due)
     }
 
     /// The next message that is due by now: which link is to send it, and when it was due.
-    pub fn take(&mut self, now: u64) -> Option<(usize, u64)> {
+    pub(super) fn take(&mut self, now: u64) -> Option<(usize, u64)> {
         let due = self.next_due().filter(|due| *due <= now)?;
         // Fits: it is less than the number of links, which came as one.
         let link = (self.next % self.links) as usize;

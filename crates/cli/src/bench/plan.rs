@@ -126,7 +126,7 @@ const MAX_SIZE: usize = 1 << 30;
 
 /// Spreads links over connections of so many links each, and these over threads: for each thread its connections, for
 /// each of these its links.
-pub fn spread(links: usize, links_per_connection: usize, threads: usize) -> Vec<Vec<Vec<usize>>> {
+pub(super) fn spread(links: usize, links_per_connection: usize, threads: usize) -> Vec<Vec<Vec<usize>>> {
     let connections = links.div_ceil(links_per_connection);
     let mut spread = vec![Vec::new(); threads.min(connections)];
     for connection in 0..connections {

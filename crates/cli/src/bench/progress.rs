@@ -48,7 +48,12 @@ impl Default for Progress {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "bounded by clamp")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "bounded by clamp"
+)]
 fn line(done: f64, text: &str) -> String {
     let done = if done.is_nan() { 0.0 } else { done.clamp(0.0, 1.0) };
     let full = (done * BAR as f64) as usize;

@@ -141,7 +141,9 @@ impl Link {
         let sender = stamp.sender as usize;
         let here = sender / plan.addresses;
         let seen = if plan.fan_out { self.seen.get_mut(here) } else { common.seen.get_mut(sender) };
-        if sender % plan.addresses != self.number % plan.addresses || !seen.is_some_and(|seen| seen.mark(stamp.sequence)) {
+        if sender % plan.addresses != self.number % plan.addresses
+            || !seen.is_some_and(|seen| seen.mark(stamp.sequence))
+        {
             // Of this run, but it should never have come here.
             common.faults.foreign += 1;
             return;
@@ -219,16 +221,19 @@ pub(super) fn attach_receiver(
     context: usize,
 ) -> Result<LinkId, String> {
     let source = Source { address: Some(plan.address_of(number)), ..Source::default() };
-    let link = engine.attach(session, NewLink {
-        name: format!("receiver-{number}"),
-        sender: false,
-        snd_settle_mode: SenderSettleMode::Mixed,
-        rcv_settle_mode: ReceiverSettleMode::First,
-        source: Some(source),
-        target: Some(TargetTerminus::Target(Target::default())),
-        max_message_size: None,
-        properties: None,
-    });
+    let link = engine.attach(
+        session,
+        NewLink {
+            name: format!("receiver-{number}"),
+            sender: false,
+            snd_settle_mode: SenderSettleMode::Mixed,
+            rcv_settle_mode: ReceiverSettleMode::First,
+            source: Some(source),
+            target: Some(TargetTerminus::Target(Target::default())),
+            max_message_size: None,
+            properties: None,
+        },
+    );
     let link = link.map_err(|error| error.to_string())?;
     engine.set_link_context(link, context as u64);
     engine.add_credit(link, plan.credit);

@@ -2,7 +2,7 @@
 
 /// One bit for each message of a sender.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub(super) struct Seen {
     bits: Vec<u64>,
     count: u64,
     doubled: u64,
@@ -15,7 +15,7 @@ const GREATEST: u64 = 1 << 36;
 impl Seen {
     /// Marks a message. False if the number cannot be right.
     #[inline]
-    pub fn mark(&mut self, sequence: u64) -> bool {
+    pub(super) fn mark(&mut self, sequence: u64) -> bool {
         if sequence >= GREATEST {
             return false;
         }
@@ -34,7 +34,7 @@ impl Seen {
     }
 
     /// Adds what came to another receiver of the same sender: what came to both has come twice.
-    pub fn merge(&mut self, other: &Seen) {
+    pub(super) fn merge(&mut self, other: &Seen) {
         if self.bits.len() < other.bits.len() {
             self.bits.resize(other.bits.len(), 0);
         }
@@ -47,12 +47,12 @@ impl Seen {
     }
 
     /// How many different messages came.
-    pub fn count(&self) -> u64 {
+    pub(super) fn count(&self) -> u64 {
         self.count
     }
 
     /// How many came once more.
-    pub fn doubled(&self) -> u64 {
+    pub(super) fn doubled(&self) -> u64 {
         self.doubled
     }
 }

@@ -263,19 +263,22 @@ impl Party for SenderParty {
         for (index, link) in self.links.iter_mut().enumerate() {
             let address = self.plan.address_of(link.number as usize);
             let target = Target { address: Some(address), ..Target::default() };
-            let id = engine.attach(session, NewLink {
-                name: format!("sender-{}", link.number),
-                sender: true,
-                snd_settle_mode: match self.plan.settle {
-                    Settle::Unsettled => SenderSettleMode::Unsettled,
-                    Settle::Presettled => SenderSettleMode::Settled,
+            let id = engine.attach(
+                session,
+                NewLink {
+                    name: format!("sender-{}", link.number),
+                    sender: true,
+                    snd_settle_mode: match self.plan.settle {
+                        Settle::Unsettled => SenderSettleMode::Unsettled,
+                        Settle::Presettled => SenderSettleMode::Settled,
+                    },
+                    rcv_settle_mode: ReceiverSettleMode::First,
+                    source: Some(Source::default()),
+                    target: Some(TargetTerminus::Target(target)),
+                    max_message_size: None,
+                    properties: None,
                 },
-                rcv_settle_mode: ReceiverSettleMode::First,
-                source: Some(Source::default()),
-                target: Some(TargetTerminus::Target(target)),
-                max_message_size: None,
-                properties: None,
-            });
+            );
             let id = id.map_err(|error| error.to_string())?;
             engine.set_link_context(id, index as u64);
             link.id = Some(id);
@@ -301,7 +304,9 @@ impl Party for SenderParty {
                     self.links[index].credit = 0;
                 }
             }
-            Event::Outcome { key, state, settled } if settled || state.as_ref().is_some_and(DeliveryState::is_terminal) => {
+            Event::Outcome { key, state, settled }
+                if settled || state.as_ref().is_some_and(DeliveryState::is_terminal) =>
+            {
                 let index = (key >> SEQUENCE_BITS) as usize;
                 let link = &mut self.links[index];
                 if !settled && let Some(id) = link.id {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Processor time used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cpu {
+pub(super) struct Cpu {
     /// By the program itself.
     pub user: Duration,
     /// By the system for it.
@@ -14,20 +14,20 @@ pub struct Cpu {
 
 impl Cpu {
     /// Both together.
-    pub fn total(self) -> Duration {
+    pub(super) fn total(self) -> Duration {
         self.user + self.system
     }
 
     /// What was used since an earlier reading.
     #[must_use]
-    pub fn since(self, earlier: Cpu) -> Cpu {
+    pub(super) fn since(self, earlier: Cpu) -> Cpu {
         Cpu { user: self.user.saturating_sub(earlier.user), system: self.system.saturating_sub(earlier.system) }
     }
 }
 
 /// A process that is looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct ServerProcess {
+pub(super) struct ServerProcess {
     pid: u32,
 }
 
@@ -36,7 +36,7 @@ impl ServerProcess {
     ///
     /// # Errors
     /// A sentence, if there is none, or if it cannot be looked at.
-    pub fn new(pid: u32) -> Result<Self, String> {
+    pub(super) fn new(pid: u32) -> Result<Self, String> {
         let process = Self { pid };
         process.cpu().and(process.memory()).map(|_| process).ok_or_else(|| {
             format!("--pid {pid}: there is no such process on this machine, or /proc does not tell about it")
@@ -44,12 +44,12 @@ impl ServerProcess {
     }
 
     /// Processor time used so far, to a hundredth of a second.
-    pub fn cpu(self) -> Option<Cpu> {
+    pub(super) fn cpu(self) -> Option<Cpu> {
         parse_cpu(&self.read("stat")?)
     }
 
     /// Bytes of memory in use (resident).
-    pub fn memory(self) -> Option<u64> {
+    pub(super) fn memory(self) -> Option<u64> {
         parse_memory(&self.read("status")?)
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// When messages are sent, and which of them are measured: nanoseconds of the run's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub(super) struct Window {
     /// The first message.
     pub start: u64,
     /// What is due from here on is measured.
@@ -18,14 +18,14 @@ pub struct Window {
 impl Window {
     /// Whether a message that is due then is measured.
     #[inline]
-    pub fn measures(&self, due: u64) -> bool {
+    pub(super) fn measures(&self, due: u64) -> bool {
         due >= self.measured_from && due < self.end
     }
 }
 
 /// What a worker is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
+pub(super) enum Command {
     /// Send, within this window.
     Go(Window),
     /// Send nothing new.
@@ -38,7 +38,7 @@ pub enum Command {
 
 /// Counters, each written by one thread per kind of worker or added to.
 #[derive(Debug, Default)]
-pub struct Counters {
+pub(super) struct Counters {
     /// Links attached.
     pub attached: AtomicU64,
     /// Messages sent.
@@ -55,7 +55,7 @@ pub struct Counters {
 
 /// What the threads of a run share.
 #[derive(Debug)]
-pub struct Shared {
+pub(super) struct Shared {
     base: Instant,
     /// Progress.
     pub counters: Counters,
@@ -65,24 +65,29 @@ pub struct Shared {
 
 impl Shared {
     /// At the beginning of a run, whose clock begins now.
-    pub fn new() -> Self {
-        Self { base: Instant::now(), counters: Counters::default(), failed: AtomicBool::new(false), error: Mutex::new(None) }
+    pub(super) fn new() -> Self {
+        Self {
+            base: Instant::now(),
+            counters: Counters::default(),
+            failed: AtomicBool::new(false),
+            error: Mutex::new(None),
+        }
     }
 
     /// Time since the run's clock began.
     #[inline]
-    pub fn now(&self) -> Duration {
+    pub(super) fn now(&self) -> Duration {
         self.base.elapsed()
     }
 
     /// As [`Shared::now`], in nanoseconds.
     #[inline]
-    pub fn nanos(&self) -> u64 {
+    pub(super) fn nanos(&self) -> u64 {
         nanos(self.now())
     }
 
     /// Ends the run for a reason; the first one counts.
-    pub fn fail(&self, text: String) {
+    pub(super) fn fail(&self, text: String) {
         if let Ok(mut error) = self.error.lock() {
             error.get_or_insert(text);
         }
@@ -90,7 +95,7 @@ impl Shared {
     }
 
     /// The reason for which the run cannot go on.
-    pub fn failure(&self) -> Option<String> {
+    pub(super) fn failure(&self) -> Option<String> {
         if !self.failed.load(Ordering::Acquire) {
             return None;
         }
@@ -100,6 +105,6 @@ impl Shared {
 }
 
 /// A duration in nanoseconds; 584 years are the most.
-pub fn nanos(duration: Duration) -> u64 {
+pub(super) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -4,11 +4,11 @@
 use amqp::message::{Scan, Scanner, SectionKind};
 
 /// Bytes.
-pub const LENGTH: usize = 24;
+pub(super) const LENGTH: usize = 24;
 
 /// Which message this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub(super) struct Stamp {
     /// Of which run: other messages may be left at the address from an earlier one.
     pub run: u32,
     /// Which of the run's senders sent it.
@@ -21,7 +21,7 @@ pub struct Stamp {
 
 impl Stamp {
     /// As bytes.
-    pub fn to_bytes(self) -> [u8; LENGTH] {
+    pub(super) fn to_bytes(self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         bytes[0..4].copy_from_slice(&self.run.to_be_bytes());
         bytes[4..8].copy_from_slice(&self.sender.to_be_bytes());
@@ -39,7 +39,7 @@ impl Stamp {
 }
 
 /// The beginning of every message: the constructor of its one data section with a body of this many bytes.
-pub fn head(body: usize) -> Vec<u8> {
+pub(super) fn head(body: usize) -> Vec<u8> {
     match u8::try_from(body) {
         Ok(size) => vec![0x00, 0x53, 0x75, 0xa0, size],
         // The plan bounds the size far below 4 GiB.
@@ -49,7 +49,7 @@ pub fn head(body: usize) -> Vec<u8> {
 
 /// A message's stamp, and the bytes from the beginning of its data section on that the whole message has to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub(super) struct Found {
     /// The stamp.
     pub stamp: Stamp,
     /// Where the data section begins.
@@ -59,7 +59,7 @@ pub struct Found {
 }
 
 /// Reads the stamp from the beginning of a message, whatever sections a router put before its body.
-pub fn find(bytes: &[u8]) -> Option<Found> {
+pub(super) fn find(bytes: &[u8]) -> Option<Found> {
     let section = if bytes.starts_with(&[0x00, 0x53, 0x75]) { 0 } else { data_section(bytes)? };
     let data = &bytes[section..];
     let (head, body) = match data {

@@ -14,7 +14,7 @@ use super::sender::{Outcomes, SenderParty, Sending};
 use super::server_process::{Cpu, ServerProcess};
 use super::shared::{Command, Shared, Window, nanos};
 use super::worker::Share;
-use super::{BenchError, Crew};
+use super::{BenchError, Crew, Found};
 
 /// How often it is looked how far a run got.
 const LOOK: Duration = Duration::from_millis(20);
@@ -144,7 +144,9 @@ impl Run<'_> {
         let moment = self.moment();
         match self.plan.length {
             Length::Time(_) => moment,
-            Length::Messages(_) => Moment { nanos: self.shared.counters.last_received.load(Ordering::Relaxed), ..moment },
+            Length::Messages(_) => {
+                Moment { nanos: self.shared.counters.last_received.load(Ordering::Relaxed), ..moment }
+            }
         }
     }
 
@@ -224,8 +226,8 @@ impl Run<'_> {
         from: Moment,
         to: Moment,
         memory: [u64; 3],
-        sent: &[(Sending, Vec<SenderParty>)],
-        received: &[(Receiving, Vec<ReceiverParty>)],
+        sent: &[Found<SenderParty>],
+        received: &[Found<ReceiverParty>],
     ) -> TrafficReport {
         let seconds = Duration::from_nanos(to.nanos.saturating_sub(from.nanos)).as_secs_f64().max(1e-9);
         let messages = to.received - from.received;
@@ -248,11 +250,7 @@ impl Run<'_> {
         }
     }
 
-    fn checked(
-        &self,
-        sent: &[(Sending, Vec<SenderParty>)],
-        received: &[(Receiving, Vec<ReceiverParty>)],
-    ) -> CheckReport {
+    fn checked(&self, sent: &[Found<SenderParty>], received: &[Found<ReceiverParty>]) -> CheckReport {
         let mut check = CheckReport::default();
         let mut expected = vec![0; self.plan.senders];
         for (common, parties) in sent {
@@ -314,5 +312,7 @@ fn own_cpu() -> Duration {
         let micros = u64::try_from(value.tv_usec()).unwrap_or(0);
         Duration::from_secs(seconds) + Duration::from_micros(micros)
     };
-    getrusage(UsageWho::RUSAGE_SELF).map(|usage| time(usage.user_time()) + time(usage.system_time())).unwrap_or_default()
+    getrusage(UsageWho::RUSAGE_SELF)
+        .map(|usage| time(usage.user_time()) + time(usage.system_time()))
+        .unwrap_or_default()
 }

@@ -12,6 +12,7 @@ use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use std::os::fd::{AsFd, AsRawFd};
 
+use super::Found;
 use super::pace::Pacer;
 use super::party::Party;
 use super::shared::{Command, Shared, Window};
@@ -28,7 +29,7 @@ const ROUNDS: usize = 8;
 
 /// A running worker.
 pub(super) struct Handle<P: Party> {
-    thread: JoinHandle<(P::Common, Vec<P>)>,
+    thread: JoinHandle<Found<P>>,
     commands: Sender<Command>,
     waker: Waker,
 }
@@ -42,7 +43,7 @@ impl<P: Party> Handle<P> {
     }
 
     /// Waits for the worker's end.
-    pub(super) fn join(self) -> Option<(P::Common, Vec<P>)> {
+    pub(super) fn join(self) -> Option<Found<P>> {
         self.thread.join().ok()
     }
 }

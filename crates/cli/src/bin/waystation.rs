@@ -8,6 +8,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    ExitCode::from(cli::commands::run(std::env::args_os(), &mut out, &mut std::io::stderr().lock()))
+    // Not locked: a router writes to both while it runs.
+    let mut out = BufWriter::new(std::io::stdout());
+    ExitCode::from(cli::commands::run(std::env::args_os(), &mut out, &mut std::io::stderr()))
 }

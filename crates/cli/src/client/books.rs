@@ -88,7 +88,8 @@ impl Books {
             }
             Event::Closed(error) => {
                 self.closed = true;
-                self.ended.get_or_insert_with(|| error.unwrap_or_else(|| without_reason("the peer closed the connection")));
+                self.ended
+                    .get_or_insert_with(|| error.unwrap_or_else(|| without_reason("the peer closed the connection")));
             }
             Event::Failed(error) => {
                 self.closed = true;

@@ -156,7 +156,8 @@ impl Client {
         match read {
             Ok(0) => self.engine.transport_closed(),
             Ok(count) => self.input.extend_from_slice(&self.chunk[..count]),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) => {}
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) => {}
             Err(_) => self.engine.transport_closed(),
         }
         let now = self.start.elapsed();
@@ -203,11 +204,8 @@ pub(crate) fn dial(url: &Url, timeout: Duration) -> Result<TcpStream, ClientErro
     let addresses = (url.host.as_str(), port).to_socket_addrs().map_err(|error| unknown_host(url, &error))?;
     let mut failure = None;
     for address in addresses {
-        let attempt = if timeout.is_zero() {
-            TcpStream::connect(address)
-        } else {
-            TcpStream::connect_timeout(&address, timeout)
-        };
+        let attempt =
+            if timeout.is_zero() { TcpStream::connect(address) } else { TcpStream::connect_timeout(&address, timeout) };
         match attempt {
             Ok(stream) => {
                 // Small requests should not wait for acknowledgements; and a peer that stops reading must not hang us.
@@ -249,10 +247,22 @@ fn unknown_host(url: &Url, error: &std::io::Error) -> ClientError {
 pub(crate) fn random_id() -> String {
     // The standard library seeds its hash maps from the system's random numbers, and hands them out nowhere else.
     let random = || RandomState::new().build_hasher().finish();
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&random().to_le_bytes());
-    bytes[8..].copy_from_slice(&random().to_le_bytes());
-    bytes[6] = bytes[6] & 0x0f | 0x40;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    crate::python::uuid(&bytes)
+    let (high, low) = (random(), random());
+    // The version (4) and variant bits of RFC 4122 stand in fixed places.
+    let (high, low) = (high & !0xf000 | 0x4000, low & !(3 << 62) | 1 << 63);
+    let (a, b, c) = (high >> 32, high >> 16 & 0xffff, high & 0xffff);
+    format!("{a:08x}-{b:04x}-{c:04x}-{:04x}-{:012x}", low >> 48, low & 0xffff_ffff_ffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_ids_are_uuids_and_differ() {
+        let id = random_id();
+        let lengths: Vec<usize> = id.split('-').map(str::len).collect();
+        assert_eq!((lengths, id.as_bytes()[14]), (vec![8, 4, 4, 4, 12], b'4'));
+        assert_ne!(id, random_id());
+    }
 }

@@ -1,43 +1,10 @@
 //! What can go wrong between this program and a router.
 
 use amqp::ErrorCondition;
+use management::client::Refusal;
+use management::repr::repr;
 
 use super::Url;
-use crate::python;
-
-/// The classes of refusal that a management node's status codes stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StatusClass {
-    /// 400
-    BadRequest,
-    /// 401
-    Unauthorized,
-    /// 403
-    Forbidden,
-    /// 404
-    NotFound,
-    /// 500
-    InternalServerError,
-    /// 501
-    NotImplemented,
-    /// Any other.
-    Other(u16),
-}
-
-impl StatusClass {
-    /// The class of a status code.
-    pub fn of(code: u16) -> Self {
-        match code {
-            400 => Self::BadRequest,
-            401 => Self::Unauthorized,
-            403 => Self::Forbidden,
-            404 => Self::NotFound,
-            500 => Self::InternalServerError,
-            501 => Self::NotImplemented,
-            other => Self::Other(other),
-        }
-    }
-}
 
 /// What went wrong. The text of each is the old tools' text, after the class name that [`ClientError::class`] gives.
 #[derive(Debug, thiserror::Error)]
@@ -71,13 +38,8 @@ pub enum ClientError {
         error: Box<ErrorCondition>,
     },
     /// The management node refused a request.
-    #[error("{description}")]
-    Status {
-        /// What kind of refusal.
-        class: StatusClass,
-        /// Its own words.
-        description: String,
-    },
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// The host's name is not known.
     #[error("[Errno {code}] {text}")]
     UnknownHost {
@@ -98,7 +60,7 @@ pub enum ClientError {
     #[error("{0}")]
     Json(serde_json::Error),
     /// A file named by the user cannot be read.
-    #[error("[Errno {}] {}: {}", .error.raw_os_error().unwrap_or(0), os_text(.error), python::repr(&.path.as_str().into()))]
+    #[error("[Errno {}] {}: {}", .error.raw_os_error().unwrap_or(0), os_text(.error), repr(&.path.as_str().into()))]
     File {
         /// Its path.
         path: String,
@@ -106,7 +68,9 @@ pub enum ClientError {
         error: std::io::Error,
     },
     /// TLS would be needed.
-    #[error("TLS is needed because {0}, and comes with a later version of this program; use a connection without it for now")]
+    #[error(
+        "TLS is needed because {0}, and comes with a later version of this program; use a connection without it for now"
+    )]
     Tls(&'static str),
 }
 
@@ -117,15 +81,7 @@ impl ClientError {
             Self::Disconnected { .. } => "ConnectionException",
             Self::Timeout { .. } => "Timeout",
             Self::LinkDetached { .. } => "LinkDetached",
-            Self::Status { class, .. } => match class {
-                StatusClass::BadRequest => "BadRequestStatus",
-                StatusClass::Unauthorized => "UnauthorizedStatus",
-                StatusClass::Forbidden => "ForbiddenStatus",
-                StatusClass::NotFound => "NotFoundStatus",
-                StatusClass::InternalServerError => "InternalServerErrorStatus",
-                StatusClass::NotImplemented => "NotImplementedStatus",
-                StatusClass::Other(_) => "ManagementError",
-            },
+            Self::Refused(refusal) => refusal.class.name(),
             Self::UnknownHost { .. } => "gaierror",
             Self::Value(_) => "ValueError",
             Self::Invalid(_) => "ValidationError",
@@ -145,10 +101,16 @@ impl ClientError {
         match self {
             Self::Disconnected { url, error } if error.condition.as_str() == super::connection::NO_TRANSPORT => {
                 let reason = error.description.as_deref().unwrap_or("no reason given");
-                format!("cannot connect to {url}: {reason}\n  Is a router running and listening there? `--url` says where to connect.")
+                format!(
+                    "cannot connect to {url}: {reason}\n  Is a router running and listening there? `--url` says where to connect."
+                )
             }
-            Self::Disconnected { url, error } if error.condition.as_str() == amqp::condition::names::UNAUTHORIZED_ACCESS => {
-                format!("{url} did not let us in: {error}\n  Give a user and password (`--user`, `--password-file`), or `--sasl-mechanisms`, that the router's listener accepts.")
+            Self::Disconnected { url, error }
+                if error.condition.as_str() == amqp::condition::names::UNAUTHORIZED_ACCESS =>
+            {
+                format!(
+                    "{url} did not let us in: {error}\n  Give a user and password (`--user`, `--password-file`), or `--sasl-mechanisms`, that the router's listener accepts."
+                )
             }
             Self::Disconnected { url, error } => format!("lost the connection to {url}: {error}"),
             Self::Timeout { url, waiting_for } if waiting_for.starts_with(super::link::NO_CREDIT) => format!(
@@ -160,7 +122,7 @@ impl ClientError {
             Self::LinkDetached { role, address, error, .. } => {
                 format!("the peer refused or ended the {role} link for address '{address}': {error}")
             }
-            Self::Status { description, .. } => format!("the management node refused: {description}"),
+            Self::Refused(refusal) => format!("the management node refused: {refusal}"),
             Self::UnknownHost { host, text, .. } => format!("unknown host '{host}': {text}"),
             Self::File { path, error } => format!("cannot read '{path}': {}", os_text(error)),
             Self::Value(_) | Self::Invalid(_) | Self::Json(_) | Self::Tls(_) => self.to_string(),
@@ -170,9 +132,9 @@ impl ClientError {
 
 /// A condition as the old tools show it.
 fn condition(error: &ErrorCondition) -> String {
-    let name = python::repr(&error.condition.as_str().into());
+    let name = repr(&error.condition.as_str().into());
     match &error.description {
-        Some(text) => format!("Condition({name}, {})", python::repr(&text.as_str().into())),
+        Some(text) => format!("Condition({name}, {})", repr(&text.as_str().into())),
         None => format!("Condition({name})"),
     }
 }

@@ -51,7 +51,13 @@ pub struct TlsOptions {
 impl ConnectOptions {
     /// Plain options for a URL: five seconds of patience, SASL as the old tools use it.
     pub fn new(url: Url) -> Self {
-        Self { url, timeout: Duration::from_secs(5), sasl: SaslOptions::default(), tls: TlsOptions::default(), virtual_host: None }
+        Self {
+            url,
+            timeout: Duration::from_secs(5),
+            sasl: SaslOptions::default(),
+            tls: TlsOptions::default(),
+            virtual_host: None,
+        }
     }
 
     /// The SASL client, if SASL is to be spoken.

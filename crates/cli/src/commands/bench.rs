@@ -26,9 +26,6 @@ Examples:
   waystation bench --senders 1000 --receivers 1000 --addresses 1000 --links-per-connection 1000
   waystation bench --connections 1000 --further-links 9 --pid $(pidof waystation)")]
 pub(super) struct BenchArguments {
-    #[command(flatten)]
-    connect: ConnectArguments,
-
     /// The address; with --addresses, what addresses begin with
     #[arg(short, long, value_name = "ADDRESS", default_value = "bench")]
     address: String,
@@ -120,6 +117,9 @@ pub(super) struct BenchArguments {
     /// Show no progress, even on a terminal
     #[arg(short, long)]
     quiet: bool,
+
+    #[command(flatten)]
+    connect: ConnectArguments,
 }
 
 impl BenchArguments {
@@ -158,7 +158,11 @@ pub(super) fn run(arguments: BenchArguments, out: &mut dyn Write) -> Result<(), 
     }
     let settle = plan.settle;
     let report = bench::run(plan, &mut progress)?;
-    if arguments.json { write_json(&report, out)? } else { write_traffic(&report, out)? }
+    if arguments.json {
+        write_json(&report, out)?
+    } else {
+        write_traffic(&report, out)?
+    }
     if report.check.is_broken(settle) {
         return Err(Failure::Told(format!("the server did not keep its promise: {}", faults(&report.check, settle))));
     }
@@ -237,8 +241,11 @@ fn faults(check: &CheckReport, settle: Settle) -> String {
         (check.aborted, "aborted"),
         (check.foreign, "not of this run"),
     ];
-    let found: Vec<String> =
-        found.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", grouped(*count as f64))).collect();
+    let found: Vec<String> = found
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{} {what}", grouped(*count as f64)))
+        .collect();
     let sent = grouped(check.sent as f64);
     if found.is_empty() {
         return format!("{sent} sent; nothing lost, doubled or out of order");

@@ -31,7 +31,8 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<(),
     for path in &arguments.files {
         match Config::load(path) {
             Ok(config) => {
-                let unsupported = config.unsupported();
+                let mut unsupported = config.unsupported();
+                unsupported.sort_by(|one, other| one.place.cmp(&other.place));
                 for warning in &config.warnings {
                     writeln!(out, "{warning}")?;
                 }

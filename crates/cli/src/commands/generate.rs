@@ -70,7 +70,9 @@ fn man_page(name: &str, section: u8, purpose: &str, help: &str) -> String {
     };
     let text: String = help.lines().map(escape).collect();
     let title = name.to_uppercase();
-    format!(".TH {title} {section}\n.SH NAME\n{name} \\- {purpose}\n.SH DESCRIPTION\n.nf\n{text}.fi\n.SH SEE ALSO\nwaystation(1)\n")
+    format!(
+        ".TH {title} {section}\n.SH NAME\n{name} \\- {purpose}\n.SH DESCRIPTION\n.nf\n{text}.fi\n.SH SEE ALSO\nwaystation(1)\n"
+    )
 }
 
 #[cfg(test)]

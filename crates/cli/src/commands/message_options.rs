@@ -4,7 +4,7 @@ use amqp::message::{Body, Message};
 use amqp::{Symbol, Value};
 use clap::{Args, ValueEnum};
 
-use crate::python;
+use management::json::from_json;
 
 /// What a body is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -99,12 +99,14 @@ impl MessageOptions {
     fn body(&self, bytes: Vec<u8>) -> Result<Body, String> {
         let text = String::from_utf8(bytes);
         Ok(match (self.body_type, text) {
-            (BodyType::Data, text) => Body::Data(vec![text.map_or_else(std::string::FromUtf8Error::into_bytes, String::into_bytes)]),
+            (BodyType::Data, text) => {
+                Body::Data(vec![text.map_or_else(std::string::FromUtf8Error::into_bytes, String::into_bytes)])
+            }
             (BodyType::Auto | BodyType::Text, Ok(text)) => Body::Value(Value::String(text)),
             (BodyType::Auto, Err(error)) => Body::Data(vec![error.into_bytes()]),
             (BodyType::Json, Ok(text)) => {
                 let json = serde_json::from_str(&text).map_err(|error| format!("the body is not JSON: {error}"))?;
-                Body::Value(python::from_json(&json))
+                Body::Value(from_json(&json))
             }
             (BodyType::Text | BodyType::Json, Err(_)) => {
                 return Err("the body is not text (UTF-8); use --type data for bytes".to_owned());
@@ -115,10 +117,11 @@ impl MessageOptions {
 
 /// `NAME=TEXT` or `NAME:=JSON`.
 fn pair(text: &str) -> Result<(String, Value), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, or NAME:=JSON for a value that is not text")?;
+    let (name, value) =
+        text.split_once('=').ok_or("expected NAME=VALUE, or NAME:=JSON for a value that is not text")?;
     match name.strip_suffix(':') {
         Some(name) => match serde_json::from_str(value) {
-            Ok(json) => Ok((name.to_owned(), python::from_json(&json))),
+            Ok(json) => Ok((name.to_owned(), from_json(&json))),
             Err(error) => Err(format!("'{value}' is not JSON: {error}")),
         },
         None => Ok((name.to_owned(), Value::from(value))),
@@ -151,7 +154,7 @@ mod tests {
 
     #[test]
     fn json_becomes_a_value() {
-        assert_eq!(message("--type json", b"[1]").expect("valid").body, Body::Value(Value::List(vec![Value::Long(1)])));
+        assert_eq!(message("--type json", b"[1]").expect("valid").body, Body::Value(Value::List(vec![Value::Int(1)])));
         assert!(message("--type json", b"[").is_err());
     }
 
@@ -159,7 +162,7 @@ mod tests {
     fn properties_are_text_or_json() {
         let message = message("-p a=b=c --property n:=3 --annotation x-opt=y", b"").expect("valid");
         assert_eq!(message.application_properties.get("a"), Some(&"b=c".into()));
-        assert_eq!(message.application_properties.get("n"), Some(&Value::Long(3)));
+        assert_eq!(message.application_properties.get("n"), Some(&Value::Int(3)));
         assert_eq!(message.message_annotations.get("x-opt"), Some(&"y".into()));
     }
 

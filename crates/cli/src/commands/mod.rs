@@ -22,7 +22,9 @@ use clap::{Parser, Subcommand};
 pub use connect::ConnectArguments;
 pub use failure::Failure;
 
-/// A messaging network for AMQP 1.0: clients attach to any node and use addresses; messages find their way
+/// A messaging network for AMQP 1.0
+///
+/// Clients attach to any node of the network and use addresses; messages find their way.
 ///
 /// Without a command, a router runs with its built-in configuration.
 #[derive(Debug, Parser)]
@@ -48,6 +50,8 @@ enum Command {
 
 /// Runs the program with the words of its command line, its own name first, and returns its exit status.
 pub fn run(words: impl Iterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    let words: Vec<OsString> = words.collect();
+    let program = words.first().map_or_else(|| "waystation".to_owned(), |word| word.to_string_lossy().into_owned());
     let arguments = match Arguments::try_parse_from(words) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -57,8 +61,8 @@ pub fn run(words: impl Iterator<Item = OsString>, out: &mut dyn Write, err: &mut
         }
     };
     let result = match arguments.command {
-        None => return run::run(run::RunArguments::default()).code(),
-        Some(Command::Run(arguments)) => return run::run(arguments).code(),
+        None => return run::run(program, run::RunArguments::default()).code(),
+        Some(Command::Run(arguments)) => return run::run(program, arguments).code(),
         Some(Command::Check(arguments)) => check::run(&arguments, out),
         Some(Command::Send(arguments)) => send::run(&arguments, out),
         Some(Command::Receive(arguments)) => receive::run(&arguments, out, err),

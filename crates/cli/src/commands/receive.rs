@@ -81,7 +81,9 @@ pub(super) fn run(arguments: &ReceiveArguments, out: &mut dyn Write, err: &mut d
     }
     let mut client = Client::connect(&arguments.connect.options()?)?;
     // Of a limited number no more is asked for than is wanted: what came beyond it would have to be given back.
-    let credit = arguments.count.map_or(arguments.credit, |count| u32::try_from(count).map_or(arguments.credit, |count| count.min(arguments.credit)));
+    let credit = arguments.count.map_or(arguments.credit, |count| {
+        u32::try_from(count).map_or(arguments.credit, |count| count.min(arguments.credit))
+    });
     let receiver = client.receiver(&ReceiverOptions {
         address: arguments.address.clone(),
         snd_settle_mode: if arguments.presettled { SenderSettleMode::Settled } else { SenderSettleMode::Mixed },

@@ -6,7 +6,8 @@ use amqp::message::{Body, Message, Properties};
 use amqp::{Map, Value};
 use clap::ValueEnum;
 
-use crate::python::{dumps, str};
+use management::json::{dump, to_json};
+use management::repr::plain;
 
 /// How messages are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -36,7 +37,7 @@ impl Shown<'_> {
                 writeln!(out)
             }
             Format::Raw => out.write_all(&body_bytes(&self.message.body)),
-            Format::Json => writeln!(out, "{}", dumps(&Value::Map(sections(self.message)), None)),
+            Format::Json => writeln!(out, "{}", dump(&to_json(&Value::Map(sections(self.message))), None)),
             Format::Text => self.write_text(out),
         }
     }
@@ -46,10 +47,10 @@ impl Shown<'_> {
             match content {
                 Value::Map(map) if section.as_text() != Some("body") => {
                     for (name, value) in map.iter() {
-                        writeln!(out, "{}.{}: {}", str(section), str(name), str(value))?;
+                        writeln!(out, "{}.{}: {}", plain(section), plain(name), plain(value))?;
                     }
                 }
-                content => writeln!(out, "{}: {}", str(section), str(content))?,
+                content => writeln!(out, "{}: {}", plain(section), plain(content))?,
             }
         }
         writeln!(out)
@@ -62,8 +63,8 @@ fn body_bytes(body: &Body) -> Vec<u8> {
         Body::Empty => Vec::new(),
         Body::Data(parts) => parts.concat(),
         Body::Value(Value::Binary(bytes)) => bytes.clone(),
-        Body::Value(value) => value.as_text().map_or_else(|| dumps(value, None), str::to_owned).into_bytes(),
-        Body::Sequence(parts) => dumps(&Value::List(parts.concat()), None).into_bytes(),
+        Body::Value(value) => value.as_text().map_or_else(|| dump(&to_json(value), None), str::to_owned).into_bytes(),
+        Body::Sequence(parts) => dump(&to_json(&Value::List(parts.concat())), None).into_bytes(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// # Errors
 /// Python's words, with the text in its quotes.
 pub fn int(text: &str) -> Result<i64, String> {
-    let wrong = || format!("invalid literal for int() with base 10: {}", super::repr(&text.into()));
+    let wrong = || format!("invalid literal for int() with base 10: {}", management::repr::repr(&text.into()));
     let trimmed = text.trim();
     if trimmed.starts_with('_') || trimmed.ends_with('_') || trimmed.contains("__") {
         return Err(wrong());

@@ -2,8 +2,8 @@
 
 use super::Request;
 use crate::old_tools::{CONNECTION_OPTIONS, VERSION};
-use crate::python::argparse::{Opt, Parsed, Parser, Stop, Takes};
 use crate::python;
+use crate::python::argparse::{Opt, Parsed, Parser, Stop, Takes};
 
 const fn text(names: &'static [&'static str]) -> Opt {
     Opt { names, takes: Takes::Text, group: 0 }
@@ -84,7 +84,10 @@ mod tests {
     #[test]
     fn the_first_word_is_the_operation_wherever_it_stands() {
         let request = read(&["--type", "listener", "query", "--indent", "-1", "name"]).expect("valid");
-        assert_eq!((request.operation.as_str(), request.words, request.indent), ("query", vec!["name".to_owned()], None));
+        assert_eq!(
+            (request.operation.as_str(), request.words, request.indent),
+            ("query", vec!["name".to_owned()], None)
+        );
         assert_eq!(request.entity_type.as_deref(), Some("listener"));
     }
 

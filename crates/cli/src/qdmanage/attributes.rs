@@ -1,20 +1,12 @@
-//! Attributes as words and JSON, and the names of types.
+//! Attributes as words and as JSON.
 
 use amqp::{Map, Value};
-use management::schema::{self, AttributeType, PREFIX};
+use management::client::full_type;
+use management::json;
+use management::schema::{self, AttributeType};
 
 use crate::client::ClientError;
 use crate::python;
-
-/// The full name of a type that people shorten.
-pub(super) fn full_type(name: &str) -> String {
-    match name {
-        "link" | "node" => format!("{PREFIX}router.{name}"),
-        "linkRoute" | "address" | "autoLink" => format!("{PREFIX}router.config.{name}"),
-        _ if name.contains('.') => name.to_owned(),
-        _ => format!("{PREFIX}{name}"),
-    }
-}
 
 /// Attributes given as words, `NAME=VALUE` or `NAME` (which stands for null). If the type is given, names and numbers
 /// are checked against the schema.
@@ -52,7 +44,7 @@ fn value(name: &str, text: &str, full_type: Option<&str>) -> Result<Value, Clien
 
 /// Attributes read as a JSON map; a shortened type in it is completed.
 pub(super) fn from_json(json: &serde_json::Value) -> Option<Map> {
-    let Value::Map(mut attributes) = python::from_json(json) else { return None };
+    let Value::Map(mut attributes) = json::from_json(json) else { return None };
     complete_type(&mut attributes);
     Some(attributes)
 }
@@ -70,14 +62,6 @@ mod tests {
 
     fn words(words: &[&str], full_type: Option<&str>) -> Result<Map, ClientError> {
         from_words(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), full_type)
-    }
-
-    #[test]
-    fn short_types_are_completed() {
-        let full = ["link", "node", "autoLink", "listener", "router.link"].map(full_type);
-        let prefixed = |rest: &str| format!("org.apache.qpid.dispatch.{rest}");
-        assert_eq!(full[..3], [prefixed("router.link"), prefixed("router.node"), prefixed("router.config.autoLink")]);
-        assert_eq!(full[3..], [prefixed("listener"), "router.link".to_owned()]);
     }
 
     #[test]
@@ -106,7 +90,9 @@ mod tests {
 
     #[test]
     fn a_number_that_is_none_is_refused() {
-        let Err(error @ ClientError::Value(_)) = words(&["num1=x"], Some("org.apache.qpid.dispatch.dummy")) else { panic!("refused") };
+        let Err(error @ ClientError::Value(_)) = words(&["num1=x"], Some("org.apache.qpid.dispatch.dummy")) else {
+            panic!("refused")
+        };
         assert_eq!(error.to_string(), "invalid literal for int() with base 10: 'x'");
     }
 }

@@ -7,10 +7,10 @@ mod operations;
 use std::io::{Read, Write};
 
 use amqp::Value;
+use management::json::{dump, to_json};
 
 use crate::client::{Client, ConnectOptions, Node};
 use crate::old_tools::{Ended, connect_options, finish, node_address};
-use crate::python::dumps;
 use operations::{Answer, Operation};
 
 /// What to ask of a management node.
@@ -79,11 +79,11 @@ fn read_input() -> std::io::Result<String> {
 fn print(answer: &Answer, indent: Option<usize>, out: &mut dyn Write) -> std::io::Result<()> {
     match answer {
         Answer::Nothing => Ok(()),
-        Answer::Json(value) => writeln!(out, "{}", dumps(value, indent)),
+        Answer::Json(value) => writeln!(out, "{}", dump(&to_json(value), indent)),
         Answer::Custom(value) if is_empty(value) => Ok(()),
         Answer::Custom(value) => match value.as_text() {
             Some(text) => writeln!(out, "{text}"),
-            None => writeln!(out, "{}", dumps(value, indent)),
+            None => writeln!(out, "{}", dump(&to_json(value), indent)),
         },
     }
 }

@@ -1,12 +1,13 @@
 //! The operations, from the words of the command line to what the router answers.
 
 use amqp::{Map, Value};
+use management::client::{self, full_type};
+use management::repr::repr;
 
 use super::Request;
-use super::attributes::{from_json, from_words, full_type};
+use super::attributes::{from_json, from_words};
 use crate::client::{Client, ClientError, Node};
 use crate::old_tools::Ended;
-use crate::python;
 
 /// What an operation gives back.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,26 +20,19 @@ pub(super) enum Answer {
     Custom(Value),
 }
 
-/// A request: application-properties and body.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Message {
-    pub(super) properties: Map,
-    pub(super) body: Value,
-}
-
 /// What to ask of the router.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Operation {
     /// All entities of a type, page by page.
     Query { full_type: Option<String>, attributes: Vec<String> },
     /// Requests one by one; `list`: the answers are printed as a list even if there is only one.
-    Each { requests: Vec<Message>, list: bool },
+    Each { requests: Vec<client::Request>, list: bool },
     /// A request whose answer is not printed.
-    Silent(Message),
+    Silent(client::Request),
     /// An operation of the management node itself.
     Get { operation: String, entity_type: Option<String> },
     /// Any other operation.
-    Custom(Message),
+    Custom(client::Request),
 }
 
 impl Operation {
@@ -66,35 +60,40 @@ impl Operation {
     }
 
     /// Asks.
-    pub(super) fn perform(self, client: &mut Client, node: &mut Node) -> Result<Answer, ClientError> {
+    pub(super) fn perform(self, connection: &mut Client, node: &mut Node) -> Result<Answer, ClientError> {
         match self {
             Self::Query { full_type, attributes } => {
                 let names: Vec<&str> = attributes.iter().map(String::as_str).collect();
-                let found = node.query(client, full_type.as_deref(), &names, 0)?;
-                let maps = found.entities().iter().map(|entity| Value::Map(entity.to_map())).collect();
+                let found = node.query(connection, full_type.as_deref(), &names, 0)?;
+                let maps = found.into_entities().iter().map(|entity| Value::Map(entity.to_map())).collect();
                 Ok(Answer::Json(Value::List(maps)))
             }
             Self::Each { requests, list } => {
                 let mut answers = Vec::with_capacity(requests.len());
                 for request in requests {
-                    answers.push(node.call(client, request.properties, request.body)?);
+                    answers.push(node.call(connection, request)?);
                 }
                 match answers.pop() {
                     Some(only) if !list => Ok(Answer::Json(only)),
                     last => Ok(Answer::Json(Value::List(answers.into_iter().chain(last).collect()))),
                 }
             }
-            Self::Silent(request) => node.call(client, request.properties, request.body).map(|_| Answer::Nothing),
+            Self::Silent(request) => node.call(connection, request).map(|_| Answer::Nothing),
             Self::Get { operation, entity_type } => {
-                node.get(client, &operation, entity_type.as_deref()).map(Answer::Json)
+                let request = client::Request::node(&operation);
+                let request = match entity_type {
+                    Some(entity_type) => request.with("entityType", entity_type),
+                    None => request,
+                };
+                node.call(connection, request).map(Answer::Json)
             }
-            Self::Custom(request) => node.call(client, request.properties, request.body).map(Answer::Custom),
+            Self::Custom(request) => node.call(connection, request).map(Answer::Custom),
         }
     }
 }
 
 /// A request about one entity. What it is comes from the options, else from its attributes; an identity is enough.
-fn message(operation: &str, request: &Request, body: Map) -> Message {
+fn message(operation: &str, request: &Request, body: Map) -> client::Request {
     let mut properties = Map::from_iter([("operation", operation)]);
     let given = |option: &Option<String>, name: &str| {
         option.clone().or_else(|| body.get(name).and_then(Value::as_text).map(str::to_owned))
@@ -110,10 +109,10 @@ fn message(operation: &str, request: &Request, body: Map) -> Message {
     if let Some(identity) = identity {
         properties.insert("identity", identity);
     }
-    Message { properties, body: Value::Map(body) }
+    client::Request { properties, body: Value::Map(body) }
 }
 
-fn custom(request: &Request, full: Option<String>) -> Result<Message, ClientError> {
+fn custom(request: &Request, full: Option<String>) -> Result<client::Request, ClientError> {
     let mut properties = Map::from_iter([("operation", request.operation.as_str())]);
     let words = from_words(&request.words, full.as_deref())?;
     words.into_iter().filter(|(_, value)| !value.is_null()).for_each(|(key, value)| {
@@ -133,15 +132,15 @@ fn custom(request: &Request, full: Option<String>) -> Result<Message, ClientErro
         });
     });
     let body = request.body.as_deref().map(json).transpose()?.filter(|body| !body.is_null());
-    Ok(Message { properties, body: body.unwrap_or(Value::Map(Map::new())) })
+    Ok(client::Request { properties, body: body.unwrap_or(Value::Map(Map::new())) })
 }
 
 /// JSON, or plain text that needs no quotes.
 fn json(text: &str) -> Result<Value, ClientError> {
     match serde_json::from_str(text) {
-        Ok(json) => Ok(python::from_json(&json)),
+        Ok(json) => Ok(management::json::from_json(&json)),
         Err(_) if !text.contains(['"', '{', '}', '[', ']']) => Ok(Value::from(text)),
-        Err(error) => Err(ClientError::Value(format!("Invalid JSON {}: {error}", python::repr(&text.into())))),
+        Err(error) => Err(ClientError::Value(format!("Invalid JSON {}: {error}", repr(&text.into())))),
     }
 }
 
@@ -151,7 +150,8 @@ fn maps_of(text: &str) -> Result<(Vec<Map>, bool), ClientError> {
     let wrong = || ClientError::Value("stdin is not a JSON map or list".to_owned());
     match &json {
         serde_json::Value::Array(items) => {
-            let not_a_map = || ClientError::Value("stdin is a JSON list with something other than maps in it".to_owned());
+            let not_a_map =
+                || ClientError::Value("stdin is a JSON list with something other than maps in it".to_owned());
             Ok((items.iter().map(|item| from_json(item).ok_or_else(not_a_map)).collect::<Result<_, _>>()?, true))
         }
         json => Ok((vec![from_json(json).ok_or_else(wrong)?], false)),
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    fn only(operation: Operation) -> Message {
+    fn only(operation: Operation) -> client::Request {
         match operation {
             Operation::Each { mut requests, list: false } => requests.remove(0),
             Operation::Silent(request) | Operation::Custom(request) => request,
@@ -193,14 +193,16 @@ mod tests {
 
     #[test]
     fn an_entity_read_from_standard_input_names_itself() {
-        let request = only(prepare("update --stdin", r#"{"identity": "i", "name": "n", "type": "dummy"}"#).expect("valid"));
+        let request =
+            only(prepare("update --stdin", r#"{"identity": "i", "name": "n", "type": "dummy"}"#).expect("valid"));
         assert_eq!(request.properties, Map::from_iter([("operation", "UPDATE"), ("type", DUMMY), ("identity", "i")]));
         assert_eq!(request.body.as_map().and_then(|map| map.get("type")), Some(&Value::from(DUMMY)));
     }
 
     #[test]
     fn a_list_on_standard_input_is_answered_by_a_list() {
-        let Operation::Each { requests, list } = prepare("create --type dummy --stdin", r#"[{"name": "a"}]"#).expect("valid")
+        let Operation::Each { requests, list } =
+            prepare("create --type dummy --stdin", r#"[{"name": "a"}]"#).expect("valid")
         else {
             panic!("requests one by one")
         };
@@ -218,16 +220,16 @@ mod tests {
         let line = r#"callMe --type dummy --name d num1=3 arg2 --properties {"a":1} --body [1]"#;
         let request = only(prepare(line, "").expect("valid"));
         let mut wanted = Map::from_iter([("operation", Value::from("callMe")), ("num1", Value::Long(3))]);
-        wanted.insert("a", Value::Long(1));
+        wanted.insert("a", Value::Int(1));
         wanted.insert("type", DUMMY);
         wanted.insert("name", "d");
-        assert_eq!(request, Message { properties: wanted, body: Value::List(vec![Value::Long(1)]) });
+        assert_eq!(request, client::Request { properties: wanted, body: Value::List(vec![Value::Int(1)]) });
     }
 
     #[test]
     fn json_may_be_plain_text_unless_it_looks_like_json() {
         assert_eq!(json("plain").expect("text"), "plain".into());
-        assert_eq!(json("17").expect("a number"), Value::Long(17));
+        assert_eq!(json("17").expect("a number"), Value::Int(17));
         let error = json("{bad").unwrap_err();
         assert!(error.to_string().starts_with("Invalid JSON '{bad': "), "{error}");
     }

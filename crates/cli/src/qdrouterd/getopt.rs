@@ -45,11 +45,7 @@ fn read(options: &[Opt], words: &[String], items: &mut Vec<Item>) -> Result<(), 
     Ok(())
 }
 
-fn long_option<'w>(
-    options: &[Opt],
-    text: &str,
-    words: &mut impl Iterator<Item = &'w String>,
-) -> Result<Item, String> {
+fn long_option<'w>(options: &[Opt], text: &str, words: &mut impl Iterator<Item = &'w String>) -> Result<Item, String> {
     let (name, attached) = match text.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),
         None => (text, None),
@@ -141,7 +137,8 @@ mod tests {
 
     #[test]
     fn mistakes_are_told_in_the_usual_words() {
-        let errors = ["--bad", "--con", "-x", "-c", "--config", "--daemon=1"].map(|line| items(line).1.expect("a mistake"));
+        let errors =
+            ["--bad", "--con", "-x", "-c", "--config", "--daemon=1"].map(|line| items(line).1.expect("a mistake"));
         assert_eq!(
             errors,
             [

@@ -2,23 +2,22 @@
 
 use amqp::Value;
 use management::Attributes;
-
-use crate::python;
+use management::repr::plain as text;
 
 /// An attribute as plain text; empty if it is not there.
 pub(super) fn plain(entity: &Attributes, name: &str) -> String {
-    entity.get(name).map(python::str).unwrap_or_default()
+    entity.get(name).map(text).unwrap_or_default()
 }
 
 /// As [`plain`], with a text of its own for what is not there.
 pub(super) fn or(entity: &Attributes, name: &str, absent: &str) -> String {
-    entity.get(name).map_or_else(|| absent.to_owned(), python::str)
+    entity.get(name).map_or_else(|| absent.to_owned(), text)
 }
 
 /// A whole number with commas between thousands; anything else as plain text.
 pub(super) fn commas(entity: &Attributes, name: &str) -> String {
     match entity.get(name) {
-        Some(value) => value.as_i64().map_or_else(|| python::str(value), grouped),
+        Some(value) => value.as_i64().map_or_else(|| text(value), grouped),
         None => String::new(),
     }
 }
@@ -48,7 +47,13 @@ pub(super) fn size(bytes: u64) -> String {
         number /= 1024.0;
         let unit = units.next().unwrap_or("PiB");
         if number < 1024.0 || units.peek().is_none() {
-            let decimals = if number < 10.0 { 2 } else if number < 100.0 { 1 } else { 0 };
+            let decimals = if number < 10.0 {
+                2
+            } else if number < 100.0 {
+                1
+            } else {
+                0
+            };
             return format!("{number:.decimals$} {unit}");
         }
     }

@@ -87,8 +87,8 @@ pub fn show(request: &Request, options: &ConnectOptions, address: &str, out: &mu
 
 /// The management nodes of all routers in the network; none if there is no network, or if the node is too old to say.
 fn routers(source: &mut Source<'_>) -> Result<Vec<String>, ClientError> {
-    let answer = match source.node.get(source.client, "GET-MGMT-NODES", None) {
-        Err(ClientError::Status { .. }) => Value::Null,
+    let answer = match source.node.call(source.client, management::client::Request::node("GET-MGMT-NODES")) {
+        Err(ClientError::Refused(_)) => Value::Null,
         answer => answer?,
     };
     let addresses = answer.as_sequence().unwrap_or_default().iter().filter_map(Value::as_text);

@@ -2,9 +2,10 @@
 
 use amqp::Value;
 use management::Attributes;
+use management::client::{Refusal, Request, Table};
 use management::schema::PREFIX;
 
-use crate::client::{Client, ClientError, Node, QueryRows};
+use crate::client::{Client, ClientError, Node};
 
 /// The management node of one router, and how much is wanted from it.
 pub struct Source<'c> {
@@ -32,7 +33,7 @@ impl Source<'_> {
     /// # Errors
     /// As [`Source::router`].
     pub fn entities(&mut self, short_type: &str) -> Result<Vec<Attributes>, ClientError> {
-        self.rows(short_type).map(QueryRows::entities)
+        self.rows(short_type).map(Table::into_entities)
     }
 
     /// As [`Source::entities`], however many there are.
@@ -40,20 +41,15 @@ impl Source<'_> {
     /// # Errors
     /// As [`Source::router`].
     pub fn all_entities(&mut self, short_type: &str) -> Result<Vec<Attributes>, ClientError> {
-        self.query(short_type, 0).map(QueryRows::entities)
+        self.query(short_type, 0).map(Table::into_entities)
     }
 
     /// As [`Source::entities`], with the columns that the router has.
     ///
     /// # Errors
     /// As [`Source::router`].
-    pub fn rows(&mut self, short_type: &str) -> Result<QueryRows, ClientError> {
-        let mut found = self.query(short_type, self.limit)?;
-        if self.limit > 0 {
-            // Not every agent honours the count.
-            found.rows.truncate(self.limit);
-        }
-        Ok(found)
+    pub fn rows(&mut self, short_type: &str) -> Result<Table, ClientError> {
+        self.query(short_type, self.limit)
     }
 
     /// The newest entries of the log.
@@ -61,12 +57,16 @@ impl Source<'_> {
     /// # Errors
     /// As [`Source::router`].
     pub fn log(&mut self) -> Result<Value, ClientError> {
-        self.node.log(self.client, self.limit)
+        let request = Request::node("GET-LOG");
+        let limit = i64::try_from(self.limit).unwrap_or(i64::MAX);
+        self.node.call(self.client, if limit > 0 { request.with("limit", limit) } else { request })
     }
 
-    fn query(&mut self, short_type: &str, limit: usize) -> Result<QueryRows, ClientError> {
+    fn query(&mut self, short_type: &str, limit: usize) -> Result<Table, ClientError> {
         match self.node.query(self.client, Some(&format!("{PREFIX}{short_type}")), &[], limit) {
-            Err(ClientError::Status { description, .. }) if is_unknown_type(&description) => Ok(QueryRows::default()),
+            Err(ClientError::Refused(Refusal { description, .. })) if is_unknown_type(&description) => {
+                Ok(Table::default())
+            }
             other => other,
         }
     }

@@ -65,7 +65,8 @@ impl Table {
     }
 
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        let cell = |text: &str| if text.is_empty() { String::new() } else { format!("\"{}\"", text.replace('"', "\"\"")) };
+        let cell =
+            |text: &str| if text.is_empty() { String::new() } else { format!("\"{}\"", text.replace('"', "\"\"")) };
         let line = |cells: Vec<String>| cells.join(",");
         writeln!(out, "{}", self.title)?;
         writeln!(out, "{}", line(self.headers.iter().map(|text| cell(text)).collect()))?;
@@ -74,7 +75,11 @@ impl Table {
 }
 
 /// Every cell but the last is filled up to its column's width.
-fn write_line<'t>(out: &mut dyn Write, widths: &[usize], cells: impl ExactSizeIterator<Item = &'t str>) -> io::Result<()> {
+fn write_line<'t>(
+    out: &mut dyn Write,
+    widths: &[usize],
+    cells: impl ExactSizeIterator<Item = &'t str>,
+) -> io::Result<()> {
     let last = cells.len().saturating_sub(1);
     write!(out, "{GAP}")?;
     for (index, (cell, width)) in cells.zip(widths).enumerate() {

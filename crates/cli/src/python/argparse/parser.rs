@@ -183,7 +183,7 @@ impl Walk<'_> {
                         .then(|| self.parser.option(&format!("-{next}")))
                         .flatten();
                     let Some(next) = next else {
-                        let more = crate::python::repr(&more.into());
+                        let more = management::repr::repr(&more.into());
                         return Err(self.wrong(option, &format!("ignored explicit argument {more}")));
                     };
                     self.store(option, "")?;
@@ -217,7 +217,7 @@ impl Walk<'_> {
     }
 
     fn invalid(&self, option: &Opt, kind: &str, value: &str) -> Stop {
-        self.wrong(option, &format!("invalid {kind} value: {}", crate::python::repr(&value.into())))
+        self.wrong(option, &format!("invalid {kind} value: {}", management::repr::repr(&value.into())))
     }
 
     fn wrong(&self, option: &Opt, text: &str) -> Stop {

@@ -31,8 +31,14 @@ fn row(key: AddressKey, address: &Attributes, verbose: bool) -> Vec<String> {
     if verbose {
         row.push(commas(address, "inProcess"));
     }
-    let counters =
-        [local, "remoteCount", "deliveriesIngress", "deliveriesEgress", "deliveriesTransit", "deliveriesRedirectedToFallback"];
+    let counters = [
+        local,
+        "remoteCount",
+        "deliveriesIngress",
+        "deliveriesEgress",
+        "deliveriesTransit",
+        "deliveriesRedirectedToFallback",
+    ];
     row.extend(counters.map(|name| commas(address, name)));
     if verbose {
         row.extend(["deliveriesToContainer", "deliveriesFromContainer"].map(|name| commas(address, name)));
@@ -62,7 +68,9 @@ mod tests {
 
     #[test]
     fn addresses_are_sorted_by_text_whatever_their_class() {
-        let Block::Table(table) = &blocks(&[address("Tb"), address("M0a"), address("Lb")], false)[0] else { panic!("a table") };
+        let Block::Table(table) = &blocks(&[address("Tb"), address("M0a"), address("Lb")], false)[0] else {
+            panic!("a table")
+        };
         let shown: Vec<_> = table.rows.iter().map(|row| row[..2].join(" ")).collect();
         assert_eq!(shown, ["mobile a", "topo b", "local b"]);
     }

@@ -8,7 +8,17 @@ use crate::qdstat::table::Block;
 
 pub(super) fn blocks(connections: &[Attributes]) -> Vec<Block> {
     let headers = vec![
-        "id", "host", "container", "role", "proto", "dir", "security", "authentication", "tenant", "last dlv", "uptime",
+        "id",
+        "host",
+        "container",
+        "role",
+        "proto",
+        "dir",
+        "security",
+        "authentication",
+        "tenant",
+        "last dlv",
+        "uptime",
     ];
     let row = |connection: &Attributes| {
         vec![
@@ -46,7 +56,8 @@ pub(super) fn edge_blocks(connections: &[Attributes]) -> Vec<Block> {
             yes_no(connection, "active"),
         ]
     };
-    let rows: Vec<_> = connections.iter().filter(|connection| connection.text("role") == Some("edge")).map(row).collect();
+    let rows: Vec<_> =
+        connections.iter().filter(|connection| connection.text("role") == Some("edge")).map(row).collect();
     if rows.is_empty() { Vec::new() } else { table("Connections", headers, rows) }
 }
 
@@ -99,7 +110,9 @@ mod tests {
 
     #[test]
     fn a_connection_without_deliveries_has_a_dash() {
-        let Block::Table(table) = &blocks(&[connection(&[("uptimeSeconds", 5_u32.into())])])[0] else { panic!("a table") };
+        let Block::Table(table) = &blocks(&[connection(&[("uptimeSeconds", 5_u32.into())])])[0] else {
+            panic!("a table")
+        };
         assert_eq!(table.rows[0][9..], ["-", "000:00:00:05"]);
     }
 

@@ -1,8 +1,7 @@
 //! `-g`: the router as a whole.
 
-use management::Attributes;
+use management::{Attributes, repr};
 
-use crate::python;
 use crate::qdstat::cells;
 use crate::qdstat::table::Block;
 
@@ -46,7 +45,7 @@ pub(super) fn blocks(router: &Attributes) -> Vec<Block> {
         let text = match name {
             "uptimeSeconds" => cells::days(value.as_i64().unwrap_or(0)),
             "memoryUsage" => value.as_u64().map(cells::size)?,
-            _ => python::str(value),
+            _ => repr::plain(value),
         };
         Some((label, text))
     };
@@ -60,14 +59,16 @@ mod tests {
 
     #[test]
     fn an_attribute_that_an_older_router_lacks_leaves_its_row_out() {
-        let router = Attributes::new().with("id", "R".into()).with("memoryUsage", Value::Null).with("linkCount", 3_u64.into());
+        let router =
+            Attributes::new().with("id", "R".into()).with("memoryUsage", Value::Null).with("linkCount", 3_u64.into());
         let Block::Table(table) = &blocks(&router)[0] else { panic!("a table") };
         assert_eq!(table.rows, [["Router Id", "R"], ["Links", "3"]]);
     }
 
     #[test]
     fn uptime_and_memory_are_for_people() {
-        let router = Attributes::new().with("uptimeSeconds", 90_061_u32.into()).with("memoryUsage", 185_745_408_i64.into());
+        let router =
+            Attributes::new().with("uptimeSeconds", 90_061_u32.into()).with("memoryUsage", 185_745_408_i64.into());
         let Block::Table(table) = &blocks(&router)[0] else { panic!("a table") };
         assert_eq!(table.rows, [["Uptime", "001:01:01:01"], ["VmSize", "177 MiB"]]);
     }

@@ -20,11 +20,21 @@ pub(super) fn blocks(links: &[Attributes], verbose: bool) -> Vec<Block> {
 
 fn row(link: &Attributes, verbose: bool) -> Vec<String> {
     let address = link.text("owningAddr").map(AddressKey::of).unwrap_or_default();
-    let mut row: Vec<String> = ["linkType", "linkDir", "connectionId", "identity", "peer"].map(|name| plain(link, name)).into();
+    let mut row: Vec<String> =
+        ["linkType", "linkDir", "connectionId", "identity", "peer"].map(|name| plain(link, name)).into();
     row.extend([address.class, address.text, address.phase]);
     let counters = [
-        "capacity", "priority", "undeliveredCount", "unsettledCount", "deliveryCount", "presettledCount",
-        "droppedPresettledCount", "acceptedCount", "rejectedCount", "releasedCount", "modifiedCount",
+        "capacity",
+        "priority",
+        "undeliveredCount",
+        "unsettledCount",
+        "deliveryCount",
+        "presettledCount",
+        "droppedPresettledCount",
+        "acceptedCount",
+        "rejectedCount",
+        "releasedCount",
+        "modifiedCount",
     ];
     row.extend(counters.map(|name| plain(link, name)));
     row.push(sum(link, &["deliveriesDelayed1Sec", "deliveriesDelayed10Sec"]));

@@ -1,8 +1,8 @@
 //! `--log`: the newest lines of the log.
 
 use amqp::Value;
+use management::repr;
 
-use crate::python;
 use crate::qdstat::table::Block;
 
 /// Entries are lists of module, level, text, file, line, and the time in seconds since the epoch.
@@ -11,7 +11,7 @@ pub(super) fn blocks(entries: &Value) -> Vec<Block> {
 }
 
 fn line(entry: &[Value]) -> Block {
-    let text = |index: usize| entry.get(index).map(python::str).unwrap_or_default();
+    let text = |index: usize| entry.get(index).map(repr::plain).unwrap_or_default();
     let seconds = entry.get(5).and_then(Value::as_u64).unwrap_or(0);
     let time = logging::time_text("%a %b %e %H:%M:%S %Y", seconds, false);
     Block::Line(format!("{time} {} ({}) {}", text(0), text(1), text(2)))
@@ -23,8 +23,11 @@ mod tests {
 
     #[test]
     fn a_line_has_time_module_level_and_text() {
-        let entry = ["AGENT".into(), "debug".into(), "hello".into(), Value::Null, Value::Null, 1_796_029_615_u64.into()];
-        let [Block::Line(line)] = &blocks(&Value::List(vec![Value::List(entry.to_vec())]))[..] else { panic!("a line") };
+        let entry =
+            ["AGENT".into(), "debug".into(), "hello".into(), Value::Null, Value::Null, 1_796_029_615_u64.into()];
+        let [Block::Line(line)] = &blocks(&Value::List(vec![Value::List(entry.to_vec())]))[..] else {
+            panic!("a line")
+        };
         assert!(line.ends_with(" 2026 AGENT (debug) hello"), "{line}");
     }
 

@@ -18,7 +18,11 @@ pub(super) fn blocks(pools: &[Attributes], router: &Attributes, limit: usize) ->
     let shown = known.iter().take(if limit == 0 { usize::MAX } else { limit });
     let mut blocks = table("Memory Pools", headers, shown.map(|pool| row(pool)).collect());
     blocks.push(Block::blank());
-    blocks.extend(table("Memory Summary", vec!["VmSize", "Pooled"], vec![vec![size_of(router, "memoryUsage"), size(pooled)]]));
+    blocks.extend(table(
+        "Memory Summary",
+        vec!["VmSize", "Pooled"],
+        vec![vec![size_of(router, "memoryUsage"), size(pooled)]],
+    ));
     blocks
 }
 

@@ -58,7 +58,9 @@ mod tests {
 
     #[test]
     fn routers_are_sorted_and_reached_by_hop_or_link() {
-        let Block::Table(table) = &blocks(&[node("B", None), node("A", Some("(self)"))], false)[0] else { panic!("a table") };
+        let Block::Table(table) = &blocks(&[node("B", None), node("A", Some("(self)"))], false)[0] else {
+            panic!("a table")
+        };
         assert_eq!(table.rows, [["A", "(self)", "-"], ["B", "-", "0"]]);
         assert_eq!(table.title, "Routers in the Network\nLast Topology Change: Monday Nov 30 09:06:55 2026 GMT");
     }

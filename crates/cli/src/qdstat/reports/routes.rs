@@ -34,7 +34,8 @@ pub(super) fn link_route_blocks(link_routes: &[Attributes]) -> Vec<Block> {
     if link_routes.is_empty() {
         return vec![Block::Line("Link Routes".to_owned()), Block::Line("No Link Routes found".to_owned())];
     }
-    let external = link_routes.iter().any(|route| route.contains("addExternalPrefix") || route.contains("delExternalPrefix"));
+    let external =
+        link_routes.iter().any(|route| route.contains("addExternalPrefix") || route.contains("delExternalPrefix"));
     let mut headers = vec!["address", "dir", "distrib", "status"];
     if external {
         headers.extend(["add-ext-prefix", "del-ext-prefix"]);

@@ -1,15 +1,14 @@
 //! `--vhosts` and `--vhoststats`: policies of virtual hosts.
 
 use amqp::Value;
-use management::Attributes;
+use management::client::Table;
+use management::{Attributes, repr};
 
 use super::table;
-use crate::client::QueryRows;
-use crate::python;
 use crate::qdstat::cells::{or, plain};
 use crate::qdstat::table::Block;
 
-pub(super) fn blocks(found: QueryRows) -> Vec<Block> {
+pub(super) fn blocks(found: Table) -> Vec<Block> {
     if found.rows.is_empty() {
         return vec![Block::Line("No Vhosts".to_owned())];
     }
@@ -23,7 +22,7 @@ pub(super) fn blocks(found: QueryRows) -> Vec<Block> {
         row.push(vhost.get("groups").and_then(Value::as_map).map_or(0, amqp::Map::len).to_string());
         row
     };
-    let rows = found.entities().iter().map(row).collect();
+    let rows = found.into_entities().iter().map(row).collect();
     let headers = columns.iter().copied().chain(["groups"]).collect();
     table("Vhosts", headers, rows)
 }
@@ -54,7 +53,7 @@ pub(super) fn stats_blocks(stats: &[Attributes]) -> Vec<Block> {
 /// A row for each user of a virtual host, with the list of the hosts it is connected from.
 fn users(vhost: &Attributes) -> Vec<Vec<String>> {
     let Some(users) = vhost.get("perUserState").and_then(Value::as_map) else { return Vec::new() };
-    users.iter().map(|(user, hosts)| vec![plain(vhost, "hostname"), python::str(user), python::str(hosts)]).collect()
+    users.iter().map(|(user, hosts)| vec![plain(vhost, "hostname"), repr::plain(user), repr::plain(hosts)]).collect()
 }
 
 #[cfg(test)]
@@ -65,8 +64,8 @@ mod tests {
     #[test]
     fn the_column_for_the_message_size_is_shown_only_if_the_router_knows_it() {
         let rows = vec![vec!["h".into(), Value::Null]];
-        let with = QueryRows { columns: vec!["hostname".to_owned(), "maxMessageSize".to_owned()], rows: rows.clone() };
-        let without = QueryRows { columns: vec!["hostname".to_owned(), "x".to_owned()], rows };
+        let with = Table { columns: vec!["hostname".to_owned(), "maxMessageSize".to_owned()], rows: rows.clone() };
+        let without = Table { columns: vec!["hostname".to_owned(), "x".to_owned()], rows };
         let [Block::Table(with)] = &blocks(with)[..] else { panic!("a table") };
         let [Block::Table(without)] = &blocks(without)[..] else { panic!("a table") };
         assert_eq!(with.rows, [["h", "None", "None", "None", "None", "None", "0"]]);
