@@ -61,7 +61,6 @@ impl<H: Host> Core<H> {
         let Some(connection) = self.connections.get_mut(conn.0) else { return };
         // Nothing may be sent to it while its links go one by one.
         connection.writable = false;
-        connection.waiting = Vec::new();
         // Senders first, so that nobody tells a sender on this connection what became of its deliveries to receivers on it.
         for incoming in [true, false] {
             let mut next = self.connections[index_of(conn.0)].first_link;

@@ -10,10 +10,20 @@ use crate::delivery::Outcome;
 use crate::forward::Passage;
 use crate::{Host, InKey, Level, LinkKey, LinkType, Module, Now, Offer, Offered, Treatment};
 
+/// How routers further on are to be told where a message on an anonymous link goes.
+enum Named<'a> {
+    /// Its `to` is enough.
+    To,
+    /// By this text.
+    Text(&'a str),
+    /// By what the scratch buffer holds after the class and the phase: the address with its tenant's prefix.
+    Key,
+}
+
 /// Where a message on an anonymous link goes.
-enum Resolved {
-    /// To this address. The key is in the scratch buffer.
-    To { addr: u32, prefixed: bool },
+enum Resolved<'a> {
+    /// To this address.
+    To { addr: u32, named: Named<'a> },
     /// Nobody is there now.
     Nowhere,
     /// It can never go there.
@@ -63,27 +73,32 @@ impl<H: Host> Core<H> {
         offer: &Offer<'a>,
     ) -> Offered {
         match self.resolve(conn, offer) {
-            Resolved::To { addr, prefixed } => {
+            Resolved::To { addr, named } => {
                 let from_client = self.links[index_of(passage.link)].link_type == LinkType::Endpoint;
                 let from_container = self.connections[conn].route_container;
                 self.count_ingress(addr, from_client, from_container);
-                if !prefixed || passage.to_override.is_some() {
-                    return self.forward(host, addr, passage);
-                }
-                // Beyond this router only the prefixed address means the same.
-                let key = std::mem::take(&mut self.scratch);
-                let prefixed = Passage { to_override: key.get(2..), ..passage };
-                let offered = self.forward(host, addr, prefixed);
-                self.scratch = key;
-                offered
+                let to_override = match (passage.to_override, named) {
+                    (None, Named::Key) => return self.forward_by_key(host, addr, passage),
+                    (None, Named::Text(text)) => Some(text),
+                    (given, _) => given,
+                };
+                self.forward(host, addr, Passage { to_override, ..passage })
             }
             Resolved::Nowhere => self.unroutable(host, passage, DeliveryState::Released),
             Resolved::Refused(error) => self.unroutable(host, passage, DeliveryState::Rejected(Some(Box::new(error)))),
         }
     }
 
+    /// Forwards to an address whose key is in the scratch buffer, and names it by that.
+    fn forward_by_key(&mut self, host: &mut H, addr: u32, passage: Passage<'_, H::Content>) -> Offered {
+        let key = std::mem::take(&mut self.scratch);
+        let offered = self.forward(host, addr, Passage { to_override: key.get(2..), ..passage });
+        self.scratch = key;
+        offered
+    }
+
     /// Finds the address that a message names.
-    fn resolve(&mut self, conn: u32, offer: &Offer<'_>) -> Resolved {
+    fn resolve<'a>(&mut self, conn: u32, offer: &Offer<'a>) -> Resolved<'a> {
         let Some(to) = offer.to_override.or(offer.to) else {
             let text = "Routing failure: no address present";
             return Resolved::Refused(ErrorCondition::new(names::PRECONDITION_FAILED, text));
@@ -95,10 +110,14 @@ impl<H: Host> Core<H> {
             None if tenant.is_empty() => self.configs.ingress_phase(parsed.rest),
             None => self.configs.ingress_phase(&format!("{tenant}{}", parsed.rest)),
         };
-        let prefixed = parsed.class == Class::Mobile && !tenant.is_empty();
+        let named = match parsed.class {
+            _ if tenant.is_empty() => Named::To,
+            Class::Mobile => Named::Key,
+            _ => Named::Text(parsed.text),
+        };
         crate::address::key::write_key(&mut self.scratch, &parsed, phase_char(phase), tenant);
         if let Some(addr) = self.addresses.find(&self.scratch) {
-            return Resolved::To { addr, prefixed };
+            return Resolved::To { addr, named };
         }
         if self.making(&parsed, tenant).treatment == Treatment::Unavailable {
             let text = "Deliveries cannot be sent to an unavailable address";

@@ -123,15 +123,8 @@ impl<H: Host> Core<H> {
             self.receiver_gone(host, link);
         }
         self.unlist_from_connection(link);
-        let key = self.links.key_at(link);
-        let Some(link) = self.links.remove(key) else { return };
+        let Some(link) = self.links.remove_at(link) else { return };
         self.statistics.links_blocked -= u64::from(link.blocked);
-        if link.waiting {
-            let waiting = &mut self.connections[link.conn].waiting;
-            if let Some(at) = waiting.iter().position(|other| *other == key) {
-                waiting.swap_remove(at);
-            }
-        }
         if host.log_enabled(Module::RouterCore, Level::Info) {
             let (conn, count) = (self.connections[link.conn].info.id, link.counters.all());
             host.log(

@@ -51,9 +51,16 @@ impl<H: Host> Core<H> {
         let key = self.links.key_at(index);
         let link = &mut self.links[index];
         let connection = &mut self.connections[link.conn];
-        if !connection.writable && !std::mem::replace(&mut link.waiting, true) {
-            connection.waiting.push(key);
+        if connection.writable || std::mem::replace(&mut link.waiting, true) {
+            return;
         }
+        let waiting = &mut connection.waiting;
+        if waiting.len() == waiting.capacity() {
+            // Before the list grows, those gone since are cleared out of it.
+            waiting.retain(|key| self.links.get(*key).is_some());
+            waiting.reserve(waiting.len().max(4));
+        }
+        waiting.push(key);
     }
 
     /// Before a presettled delivery is queued: if the queue is at the link's capacity, the presettled deliveries in it

@@ -334,6 +334,21 @@ fn a_tenants_anonymous_messages_stay_with_the_tenant_and_say_where_they_go() {
 }
 
 #[test]
+fn a_tenants_anonymous_messages_to_topological_addresses_are_named_by_these() {
+    let mut world = World::new();
+    let conn = world.connect_with(|info| {
+        info.tenant = Some("acme/".into());
+        info.strip_annotations = StripAnnotations::No;
+    });
+    let receiver = world.receiver_on(conn, "_local/x");
+    world.credit(receiver, 10);
+    let target = Some(amqp::terminus::TargetTerminus::Target(Default::default()));
+    let sender = world.attach(conn, AttachInfo { target, ..sender_to("") });
+    world.offer(sender, |offer| offer.to = Some("amqp:/_topo/0/QDR/x"));
+    assert_eq!(world.host.sent[0].to_override.as_deref(), Some("_topo/0/QDR/x"));
+}
+
+#[test]
 fn a_tenants_local_addresses_are_everyones() {
     let mut world = World::new();
     let conn = world.connect_with(|info| info.tenant = Some("acme/".into()));

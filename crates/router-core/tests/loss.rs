@@ -246,6 +246,26 @@ fn ten_thousand_links_on_one_address_end_with_their_connection() {
 }
 
 #[test]
+fn links_that_come_and_go_on_a_connection_that_takes_nothing_leave_nothing() {
+    let mut world = World::new();
+    let conn = world.connect();
+    world.core.set_writable(world.now, &mut world.host, conn, false);
+    let sender = world.sender("foo");
+    for _ in 0..1_000 {
+        let receiver = world.receiver_on(conn, "foo");
+        world.credit(receiver, 1);
+        world.send(sender);
+        world.lose(receiver);
+        world.core.drained(world.now, &mut world.host, sender.key, 250);
+    }
+    let stays = world.receiver_on(conn, "foo");
+    world.credit(stays, 1);
+    world.send(sender);
+    world.core.set_writable(world.now, &mut world.host, conn, true);
+    assert_eq!(world.messages(), [1_000]);
+}
+
+#[test]
 fn a_link_name_may_be_used_again_at_once() {
     let mut world = World::new();
     let conn = world.connect();
