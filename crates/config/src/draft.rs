@@ -6,6 +6,7 @@ use crate::source::{Source, Span};
 use crate::syntax::{AttributeNode, SectionNode};
 use management::schema::{self, AttributeType, Class, Invalid, Source as From, Validated};
 use management::{Attributes, EntityType, names};
+use std::collections::{HashMap, HashSet};
 
 /// An entity that is valid by itself, and where its parts stand.
 #[derive(Debug)]
@@ -35,11 +36,13 @@ impl Draft<'_> {
 /// sections, from being judged.
 pub(crate) fn drafts<'a>(source: &'a Source, sections: Vec<SectionNode>, report: &mut Report) -> Vec<Draft<'a>> {
     let mut drafts: Vec<Draft<'a>> = Vec::with_capacity(sections.len());
+    let mut serials: HashMap<&str, u64> = HashMap::new();
     for node in sections {
         let Some(entity_type) = entity_type_of(source, &node, report) else { continue };
-        let serial = drafts.iter().filter(|draft| draft.entity_type == entity_type).count();
         let Some((mut attributes, faulty)) = validated(source, &node, entity_type, report) else { continue };
-        names::assign(entity_type, &mut attributes, u64::try_from(serial).unwrap_or(u64::MAX));
+        let serial = serials.entry(entity_type.short).or_default();
+        names::assign(entity_type, &mut attributes, *serial);
+        *serial += 1;
         match Settings::from_attributes(entity_type, &attributes) {
             Ok(settings) => drafts.push(Draft { source, node, entity_type, attributes, settings, faulty }),
             // What is wrong with the entity as a whole may follow from an attribute that was left out.
@@ -103,8 +106,11 @@ fn validated(
         for invalid in wrong {
             report_invalid(source, node, entity_type, invalid, report);
         }
-        let formerly = |name: &str| entity_type.attribute_formerly(name).map(|attribute| attribute.name);
-        given.0.retain(|(name, _)| !faulty.iter().any(|it| it == name || Some(it.as_str()) == formerly(name)));
+        let left_out: HashSet<&str> = faulty.iter().map(String::as_str).collect();
+        given.0.retain(|(name, _)| {
+            let present_name = entity_type.attribute_formerly(name).map_or(name.as_str(), |attribute| attribute.name);
+            !left_out.contains(name.as_str()) && !left_out.contains(present_name)
+        });
         result = schema::validate_create(entity_type, &given, From::File);
     }
     let validated = result.ok()?;

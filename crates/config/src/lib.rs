@@ -7,6 +7,7 @@ mod configuration;
 mod draft;
 mod load;
 mod place;
+mod policy_view;
 mod problem;
 mod report;
 mod rules;
@@ -18,6 +19,7 @@ mod vhost_rules;
 
 pub use configuration::{Config, Entity, Settings};
 pub use place::Place;
+pub use policy_view::OpenPolicy;
 pub use problem::{Cause, Errors, Problem, Warning};
 pub use rules::check_role;
 pub use settings::*;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 
 /// The largest file that is read, in bytes.
-const MAX_FILE: u64 = 64 * 1024 * 1024;
+const MAX_FILE: u64 = 16 * 1024 * 1024;
 
 /// The configuration for a router that is given no file: standalone, clients on the standard port of all addresses
 /// without authentication, and the treatments of addresses that the old router's installation came with.
@@ -33,6 +33,7 @@ impl Config {
             file: name.clone(),
             cause: Cause::Unreadable(error.to_string()),
             problems: Vec::new(),
+            more: false,
             warnings: Vec::new(),
         };
         let bytes = read_file(path).map_err(unreadable)?;
@@ -58,9 +59,9 @@ impl Config {
         policy_dir: &mut dyn FnMut(&str) -> Result<Vec<Source>, String>,
     ) -> Result<Self, Errors> {
         let failed = |cause, report: Report| {
-            let Report { mut problems, warnings } = report;
+            let Report { mut problems, warnings, more } = report;
             problems.sort_by_key(|problem| problem.place.clone().filter(|place| *place.file == *main.name()));
-            Errors { file: main.name().to_owned(), cause, problems, warnings }
+            Errors { file: main.name().to_owned(), cause, problems, more, warnings }
         };
         if main.text().is_empty() {
             return Err(failed(Cause::Empty, Report::default()));
@@ -103,15 +104,15 @@ fn not_text(name: &str, error: &FromUtf8Error) -> Errors {
     let mut report = Report::default();
     let invalid = Invalid::entity(Class::General, "The file is not encoded in UTF-8").hint("save the file as UTF-8");
     report.invalid(&source, Span { start: offset, end: offset }, invalid, Some("UTF-8 text".to_owned()));
-    let Report { problems, warnings } = report;
-    Errors { file: name.to_owned(), cause: Cause::Invalid, problems, warnings }
+    let Report { problems, warnings, more } = report;
+    Errors { file: name.to_owned(), cause: Cause::Invalid, problems, more, warnings }
 }
 
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_FILE) {
-        return Err(io::Error::other("it is larger than 64 MiB"));
+        return Err(io::Error::other("it is larger than 16 MiB"));
     }
     Ok(bytes)
 }

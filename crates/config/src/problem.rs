@@ -9,9 +9,11 @@ use std::fmt;
 pub struct Problem {
     /// Where; `None` if it is not in a file.
     pub place: Option<Place>,
-    /// The line of the file in which it is.
+    /// The line of the file in which it is; of a long line, a part around it.
     pub line: String,
-    /// How many characters of that line are concerned.
+    /// How many characters of `line` stand before what is concerned.
+    pub mark: usize,
+    /// How many characters of `line` are concerned.
     pub width: usize,
     /// What kind of mistake.
     pub class: Class,
@@ -33,9 +35,9 @@ impl fmt::Display for Problem {
         }
         if let Some(place) = &self.place {
             let number = place.line.to_string();
-            let indent = usize::try_from(place.column).unwrap_or(1).saturating_sub(1);
             // Tabs stay tabs, so that the marks stand below what they mark.
-            let before: String = self.line.chars().take(indent).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+            let before: String =
+                self.line.chars().take(self.mark).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
             writeln!(f, " {number} | {}", self.line)?;
             writeln!(f, " {:width$} | {before}{}", "", "^".repeat(self.width.max(1)), width = number.len())?;
         }
@@ -88,6 +90,8 @@ pub struct Errors {
     pub cause: Cause,
     /// The mistakes, in the order of the file; empty unless the cause is [`Cause::Invalid`].
     pub problems: Vec<Problem>,
+    /// There are more mistakes than are told.
+    pub more: bool,
     /// What should be warned about besides.
     pub warnings: Vec<Warning>,
 }
@@ -124,6 +128,7 @@ impl fmt::Display for Errors {
                     write!(f, "{problem}")?;
                 }
                 match self.problems.len() {
+                    count if self.more => writeln!(f, "{}: {count} errors, and more that are not shown", self.file),
                     1 => writeln!(f, "{}: 1 error", self.file),
                     count => writeln!(f, "{}: {count} errors", self.file),
                 }

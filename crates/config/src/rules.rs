@@ -4,8 +4,10 @@ use crate::configuration::Settings;
 use crate::draft::Draft;
 use crate::report::Report;
 use crate::settings::{Mode, Role};
-use management::schema::{Class, Invalid};
+use crate::vhost_rules::VhostNames;
+use management::schema::{Class, EXCHANGE, Invalid};
 use management::{Attributes, EntityType, names};
+use std::collections::{HashMap, HashSet};
 
 /// Whether a listener or connector of this role can be in a router of this mode. For other entities: yes.
 ///
@@ -41,19 +43,20 @@ pub(crate) fn check(drafts: &[Draft<'_>], report: &mut Report) {
         Some((Settings::Router(router), faulty)) if !faulty.iter().any(|name| name == "mode") => Some(router.mode),
         Some(_) => None,
     };
-    for (index, draft) in drafts.iter().enumerate() {
-        let earlier = &drafts[..index];
+    let names = named(drafts);
+    let mut earlier = Earlier::default();
+    for draft in drafts {
         let role = mode.map_or(Ok(()), |mode| check_role(draft.entity_type, &draft.attributes, mode));
         let verdicts = [
-            singleton(draft, earlier),
             role,
-            unique(draft, earlier),
-            addresses(draft, earlier),
-            exchange(draft, earlier),
-            binding(draft, drafts),
-            reference(draft, drafts, "sslProfile", "sslProfile"),
-            reference(draft, drafts, "saslPlugin", "authServicePlugin"),
-            super::vhost_rules::check(draft, earlier),
+            earlier.singleton(draft),
+            earlier.unique(draft),
+            earlier.address(draft),
+            earlier.exchange(draft),
+            earlier.vhosts.check(draft),
+            binding(draft, &names),
+            reference(draft, &names, "sslProfile", "sslProfile"),
+            reference(draft, &names, "saslPlugin", "authServicePlugin"),
         ];
         for invalid in verdicts.into_iter().filter_map(Result::err) {
             let span = draft.span_of(invalid.attribute.as_deref().unwrap_or_default());
@@ -62,75 +65,79 @@ pub(crate) fn check(drafts: &[Draft<'_>], report: &mut Report) {
     }
 }
 
-/// There is one router and one policy.
-fn singleton(draft: &Draft<'_>, earlier: &[Draft<'_>]) -> Result<(), Invalid> {
-    let Some(other) =
-        earlier.iter().find(|other| draft.entity_type.singleton && other.entity_type == draft.entity_type)
-    else {
-        return Ok(());
-    };
-    let display = |draft: &Draft<'_>| names::display(draft.entity_type, &draft.attributes);
-    let full = draft.entity_type.full;
-    let text = format!("Adding {full} singleton {} when {} already exists", display(draft), display(other));
-    Err(Invalid::entity(Class::Validation, text)
-        .hint(format!("put all attributes into one section; the first is in line {}", line_of(other))))
+/// What the sections before the present one have taken.
+#[derive(Default)]
+struct Earlier<'d> {
+    singletons: HashMap<&'static str, &'d Draft<'d>>,
+    /// By type, attribute and value.
+    unique: HashMap<(&'static str, &'static str, &'d str), &'d Draft<'d>>,
+    /// By pattern.
+    addresses: HashMap<String, &'d Draft<'d>>,
+    /// By address and phase.
+    exchanges: HashSet<(&'d str, u8)>,
+    vhosts: VhostNames<'d>,
 }
 
-/// Names and identities are unique among entities of a type.
-fn unique(draft: &Draft<'_>, earlier: &[Draft<'_>]) -> Result<(), Invalid> {
-    if draft.entity_type.singleton {
-        return Ok(());
-    }
-    let same_type = || earlier.iter().filter(|other| other.entity_type == draft.entity_type);
-    for attribute in ["name", "identity"] {
-        let Some(value) = draft.attributes.text(attribute) else { continue };
-        let Some(other) = same_type().find(|other| other.attributes.text(attribute) == Some(value)) else { continue };
-        let text = names::duplicate_text(draft.entity_type, attribute, &draft.attributes, &other.attributes);
-        let hint = format!("choose another name or remove the section; the first is in line {}", line_of(other));
-        let invalid = Invalid::attribute(attribute, Class::Validation, text).hint(hint);
-        return Err(if draft.is_written(attribute) { invalid } else { invalid.late() });
-    }
-    Ok(())
-}
-
-/// Each address has one treatment.
-fn addresses(draft: &Draft<'_>, earlier: &[Draft<'_>]) -> Result<(), Invalid> {
-    let Settings::Address(address) = &draft.settings else { return Ok(()) };
-    let same = earlier.iter().find(|other| match &other.settings {
-        Settings::Address(other) => other.matches.pattern() == address.matches.pattern(),
-        _ => false,
-    });
-    let Some(other) = same else { return Ok(()) };
-    let attribute = if draft.is_written("prefix") { "prefix" } else { "pattern" };
-    let text = format!("Already exists: an address with {attribute} '{}'", address.matches.as_str());
-    let hint = format!("remove one of the two sections; the first is in line {}", line_of(other));
-    Err(Invalid::attribute(attribute, Class::General, text).hint(hint))
-}
-
-/// Exchanges differ in name and address.
-fn exchange(draft: &Draft<'_>, earlier: &[Draft<'_>]) -> Result<(), Invalid> {
-    let Settings::Exchange(exchange) = &draft.settings else { return Ok(()) };
-    let others = earlier.iter().filter_map(|other| match &other.settings {
-        Settings::Exchange(other) => Some(other),
-        _ => None,
-    });
-    for other in others {
-        if other.address == exchange.address && other.phase == exchange.phase {
-            return Err(Invalid::attribute("address", Class::General, "duplicate exchange address")
-                .hint("give each exchange an address of its own"));
+impl<'d> Earlier<'d> {
+    /// There is one router and one policy.
+    fn singleton(&mut self, draft: &'d Draft<'d>) -> Result<(), Invalid> {
+        if !draft.entity_type.singleton {
+            return Ok(());
         }
+        let Some(other) = self.singletons.insert(draft.entity_type.short, draft) else { return Ok(()) };
+        let display = |draft: &Draft<'_>| names::display(draft.entity_type, &draft.attributes);
+        let full = draft.entity_type.full;
+        let text = format!("Adding {full} singleton {} when {} already exists", display(draft), display(other));
+        let hint = format!("put all attributes into one section; another is in line {}", line_of(other));
+        Err(Invalid::entity(Class::Validation, text).hint(hint))
     }
-    Ok(())
+
+    /// Names and identities are unique among entities of a type.
+    fn unique(&mut self, draft: &'d Draft<'d>) -> Result<(), Invalid> {
+        if draft.entity_type.singleton {
+            return Ok(());
+        }
+        for attribute in ["name", "identity"] {
+            let Some(value) = draft.attributes.text(attribute) else { continue };
+            let Some(other) = self.unique.insert((draft.entity_type.short, attribute, value), draft) else { continue };
+            let text = names::duplicate_text(draft.entity_type, attribute, &draft.attributes, &other.attributes);
+            let hint = format!("choose another name or remove the section; another is in line {}", line_of(other));
+            let invalid = Invalid::attribute(attribute, Class::Validation, text).hint(hint);
+            return Err(if draft.is_written(attribute) { invalid } else { invalid.late() });
+        }
+        Ok(())
+    }
+
+    /// Each address has one treatment.
+    fn address(&mut self, draft: &'d Draft<'d>) -> Result<(), Invalid> {
+        let Settings::Address(address) = &draft.settings else { return Ok(()) };
+        let Some(other) = self.addresses.insert(address.matches.pattern(), draft) else { return Ok(()) };
+        let attribute = if draft.is_written("prefix") { "prefix" } else { "pattern" };
+        let text = format!("Already exists: an address with {attribute} '{}'", address.matches.as_str());
+        let hint = format!("remove one of the two sections; another is in line {}", line_of(other));
+        Err(Invalid::attribute(attribute, Class::General, text).hint(hint))
+    }
+
+    /// Exchanges differ in their addresses.
+    fn exchange(&mut self, draft: &'d Draft<'d>) -> Result<(), Invalid> {
+        let Settings::Exchange(exchange) = &draft.settings else { return Ok(()) };
+        if self.exchanges.insert((&exchange.address, exchange.phase)) {
+            return Ok(());
+        }
+        Err(Invalid::attribute("address", Class::General, "duplicate exchange address")
+            .hint("give each exchange an address of its own"))
+    }
+}
+
+/// The names of all entities, with their types.
+fn named<'d>(drafts: &'d [Draft<'_>]) -> HashSet<(&'static str, &'d str)> {
+    drafts.iter().filter_map(|draft| Some((draft.entity_type.short, draft.attributes.text("name")?))).collect()
 }
 
 /// A binding belongs to an exchange that exists.
-fn binding(draft: &Draft<'_>, all: &[Draft<'_>]) -> Result<(), Invalid> {
+fn binding(draft: &Draft<'_>, names: &HashSet<(&'static str, &str)>) -> Result<(), Invalid> {
     let Settings::Binding(binding) = &draft.settings else { return Ok(()) };
-    let exists = all.iter().any(|other| match &other.settings {
-        Settings::Exchange(exchange) => exchange.name == binding.exchange_name,
-        _ => false,
-    });
-    if exists {
+    if names.contains(&(EXCHANGE.short, binding.exchange_name.as_str())) {
         return Ok(());
     }
     Err(Invalid::attribute("exchangeName", Class::General, "Named exchange does not exist")
@@ -138,10 +145,14 @@ fn binding(draft: &Draft<'_>, all: &[Draft<'_>]) -> Result<(), Invalid> {
 }
 
 /// What is referred to by name exists.
-fn reference(draft: &Draft<'_>, all: &[Draft<'_>], attribute: &str, entity: &str) -> Result<(), Invalid> {
+fn reference(
+    draft: &Draft<'_>,
+    names: &HashSet<(&'static str, &str)>,
+    attribute: &str,
+    entity: &'static str,
+) -> Result<(), Invalid> {
     let Some(name) = draft.attributes.text(attribute).filter(|name| !name.is_empty()) else { return Ok(()) };
-    let mut candidates = all.iter().filter(|other| other.entity_type.short == entity);
-    if candidates.any(|other| other.attributes.text("name") == Some(name)) {
+    if names.contains(&(entity, name)) {
         return Ok(());
     }
     let text = match attribute {

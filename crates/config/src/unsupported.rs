@@ -1,6 +1,6 @@
 //! What is valid but cannot be run by this version yet.
 
-use crate::configuration::Config;
+use crate::configuration::{Config, Entity};
 use crate::place::Place;
 use management::{Attributes, EntityType};
 
@@ -17,10 +17,15 @@ pub struct Unsupported {
 
 impl Config {
     /// All that this version cannot run yet. A router must not start with a configuration for which this is not empty:
-    /// nothing is ignored in silence.
+    /// nothing is ignored in silence. Vhost policies are among it, unless they come to an [`OpenPolicy`](crate::OpenPolicy),
+    /// which the router has to honour.
     pub fn unsupported(&self) -> Vec<Unsupported> {
-        let of_entity = |entity: &crate::Entity| {
-            let sentence = unsupported(entity.entity_type, &entity.attributes)?;
+        let open_policy = self.open_policy().is_some();
+        let of_entity = |entity: &Entity| {
+            let sentence = match entity.entity_type.short {
+                "policy" => policy(&entity.attributes, open_policy),
+                _ => unsupported(entity.entity_type, &entity.attributes),
+            }?;
             Some(Unsupported { entity: entity.entity_type.section, place: entity.place.clone(), sentence })
         };
         self.entities.iter().filter_map(of_entity).collect()
@@ -32,7 +37,7 @@ impl Config {
 pub fn unsupported(entity_type: &EntityType, attributes: &Attributes) -> Option<String> {
     match entity_type.short {
         "router" => router(attributes),
-        "policy" => policy(attributes),
+        "policy" => policy(attributes, false),
         "listener" => listener(attributes),
         "connector" => connector(attributes),
         "sslProfile" => Some(sentence("sslProfile", "TLS")),
@@ -55,9 +60,9 @@ fn router(attributes: &Attributes) -> Option<String> {
     Some(sentence(&format!("router mode '{mode}'"), "networks of routers"))
 }
 
-fn policy(attributes: &Attributes) -> Option<String> {
+fn policy(attributes: &Attributes, open: bool) -> Option<String> {
     let at_default = |name: &str, default: i64| attributes.integer(name).is_none_or(|number| number == default);
-    if attributes.boolean("enableVhostPolicy") == Some(true) {
+    if attributes.boolean("enableVhostPolicy") == Some(true) && !open {
         return Some(sentence("policy enableVhostPolicy", "vhost policies"));
     }
     if !at_default("maxConnections", 65535) {

@@ -17,6 +17,18 @@ pub trait Backend {
     /// All instances of a concrete type, each with `name`, `identity`, `type` and its columns in the old router's order.
     fn list(&mut self, entity_type: &'static EntityType) -> Vec<Attributes>;
 
+    /// Some of the instances: `count` of those that [`Backend::list`] gives, from number `offset` on. A backend that can
+    /// give them without making all the others should.
+    fn page(&mut self, entity_type: &'static EntityType, offset: usize, count: usize) -> Vec<Attributes> {
+        self.list(entity_type).into_iter().skip(offset).take(count).collect()
+    }
+
+    /// The instance that has this text as value of an attribute, `name` or `identity`. A backend that can find it without
+    /// making all the others should.
+    fn find(&mut self, entity_type: &'static EntityType, attribute: &str, value: &str) -> Option<Attributes> {
+        self.list(entity_type).into_iter().find(|entity| entity.text(attribute) == Some(value))
+    }
+
     /// Creates an instance and returns all its attributes. The given ones are already validated, coerced and defaulted
     /// against the schema. A refused creation leaves no trace.
     ///

@@ -6,6 +6,7 @@ use amqp::Value;
 use management::Attributes;
 use management::repr::plain;
 use management::schema::{Class, Invalid};
+use std::collections::{HashMap, HashSet};
 
 /// The most connections that can be allowed.
 pub(super) const MAX_CONNECTIONS: i64 = 65535;
@@ -69,12 +70,13 @@ impl VhostConfig {
     }
 
     fn check_aliases(&self) -> Result<(), String> {
-        for (index, alias) in self.aliases.iter().enumerate() {
+        let mut earlier = HashSet::new();
+        for alias in &self.aliases {
             let of_vhost = format!("Policy vhost '{}' option 'aliases' value '{alias}'", self.hostname);
             if *alias == self.hostname {
                 return Err(format!("{of_vhost} duplicates vhost name"));
             }
-            if self.aliases[..index].contains(alias) {
+            if !earlier.insert(alias) {
                 return Err(format!("{of_vhost} is duplicated"));
             }
         }
@@ -82,14 +84,17 @@ impl VhostConfig {
     }
 
     fn check_groups(&self) -> Result<(), String> {
-        for (index, group) in self.groups.iter().enumerate() {
-            let earlier = &self.groups[..index];
+        let mut group_of: HashMap<&str, &str> = HashMap::new();
+        for group in &self.groups {
             for user in &group.users {
-                if let Some(other) = earlier.iter().find(|other| other.users.contains(user)) {
-                    return Err(format!(
-                        "Policy vhost '{}' user '{user}' is in multiple user groups '{}' and '{}'",
-                        self.hostname, other.name, group.name
-                    ));
+                match group_of.insert(user, &group.name) {
+                    Some(other) if other != group.name => {
+                        return Err(format!(
+                            "Policy vhost '{}' user '{user}' is in multiple user groups '{other}' and '{}'",
+                            self.hostname, group.name
+                        ));
+                    }
+                    _ => {}
                 }
             }
         }

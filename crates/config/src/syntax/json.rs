@@ -1,7 +1,7 @@
 //! JSON, with what users of configuration files expect beyond it: comments, and commas before a closing bracket.
 
-use super::SyntaxError;
 use super::cursor::Cursor;
+use super::{MAX_ENTRIES, SyntaxError};
 use crate::source::Span;
 use amqp::{Map, Value};
 use management::json::from_json;
@@ -36,6 +36,9 @@ fn object(cursor: &mut Cursor<'_>, depth: usize) -> Result<Value, SyntaxError> {
         if cursor.peek() != Some('"') {
             let text = "Expecting property name enclosed in double quotes";
             return Err(expecting(cursor.here(), text, "\"key\": value"));
+        }
+        if map.len() >= MAX_ENTRIES {
+            return Err(SyntaxError::too_many(MAX_ENTRIES, cursor.here()));
         }
         let key = string(cursor)?;
         cursor.skip_space();

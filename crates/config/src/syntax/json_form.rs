@@ -1,7 +1,7 @@
 //! The JSON form: an array of pairs of a section's name and its attributes.
 
 use super::cursor::Cursor;
-use super::{AttributeNode, Parsed, SectionNode, SyntaxError, SyntaxWarning, camel_case, json};
+use super::{AttributeNode, MAX_ATTRIBUTES, Parsed, SectionNode, SyntaxError, SyntaxWarning, camel_case, json};
 use crate::source::{Source, Span};
 
 const PAIR_EXPECTED: &str = "[\"section\", { \"attribute\": value, ... }]";
@@ -24,6 +24,9 @@ fn sections(cursor: &mut Cursor<'_>, parsed: &mut Parsed) -> Result<(), SyntaxEr
         cursor.skip_space();
         if cursor.eat(']') {
             break;
+        }
+        if parsed.is_hopeless() {
+            return Ok(());
         }
         let start = cursor.offset();
         if let Err(error) = section(cursor, parsed) {
@@ -66,6 +69,9 @@ fn section(cursor: &mut Cursor<'_>, parsed: &mut Parsed) -> Result<(), SyntaxErr
         cursor.skip_space();
         if cursor.eat('}') {
             break;
+        }
+        if section.attributes.len() >= MAX_ATTRIBUTES {
+            return Err(SyntaxError::too_many(MAX_ATTRIBUTES, cursor.here()));
         }
         let attribute = attribute(cursor)?;
         if let Some(index) = section.attributes.iter().position(|other| other.name == attribute.name) {

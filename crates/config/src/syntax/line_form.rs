@@ -2,7 +2,8 @@
 
 use super::cursor::Cursor;
 use super::values::{Shape, bad_escape, block, line, unescape, word};
-use super::{AttributeNode, Parsed, SectionNode, SyntaxError, SyntaxWarning, camel_case, json};
+use super::{AttributeNode, MAX_ATTRIBUTES, Parsed, SectionNode, SyntaxError, SyntaxWarning, camel_case, json};
+use crate::report::MAX_TOLD;
 use crate::source::{Source, Span};
 use amqp::Value;
 use management::schema::{self, AttributeType};
@@ -17,7 +18,7 @@ pub(super) fn parse(source: &Source) -> Parsed {
     // A byte order mark is no text.
     cursor.eat('\u{feff}');
     let mut reader = Reader { cursor, parsed: Parsed::default() };
-    while reader.section() {}
+    while !reader.parsed.is_hopeless() && reader.section() {}
     reader.parsed
 }
 
@@ -82,7 +83,7 @@ impl Reader<'_> {
     /// Reads attributes up to the brace that closes the section.
     fn body(&mut self, name: String, span: Span) {
         let mut section = SectionNode { name: camel_case(&name), span, attributes: Vec::new() };
-        loop {
+        while !self.parsed.is_hopeless() {
             self.cursor.skip_space();
             if self.cursor.eat('}') {
                 break;
@@ -184,7 +185,9 @@ impl Reader<'_> {
     }
 
     fn warn(&mut self, span: Span, text: String) {
-        self.parsed.warnings.push(SyntaxWarning { span, text });
+        if self.parsed.warnings.len() < MAX_TOLD {
+            self.parsed.warnings.push(SyntaxWarning { span, text });
+        }
     }
 
     /// Whether a map or list comes next: one is expected and there is a bracket, maybe on another line; or the line is
@@ -225,6 +228,14 @@ impl Reader<'_> {
     }
 
     fn add(&mut self, section: &mut SectionNode, attribute: AttributeNode) {
+        if section.attributes.len() >= MAX_ATTRIBUTES {
+            // Once is enough.
+            if section.attributes.len() == MAX_ATTRIBUTES {
+                self.parsed.errors.push(SyntaxError::too_many(MAX_ATTRIBUTES, attribute.key));
+                section.attributes.push(attribute);
+            }
+            return;
+        }
         if let Some(index) = section.attributes.iter().position(|other| other.name == attribute.name) {
             self.warn(
                 attribute.key,

@@ -6,6 +6,7 @@ mod json_form;
 mod line_form;
 mod values;
 
+use crate::report::MAX_TOLD;
 use crate::source::{Source, Span};
 use amqp::Value;
 
@@ -42,9 +43,21 @@ pub(crate) struct SyntaxError {
     pub(crate) json: bool,
 }
 
+impl Parsed {
+    /// Whether so much is wrong that it is no use to go on.
+    fn is_hopeless(&self) -> bool {
+        self.errors.len() > MAX_TOLD
+    }
+}
+
 impl SyntaxError {
     fn new(span: Span, text: impl Into<String>, hint: impl Into<String>) -> Self {
         SyntaxError { span, text: text.into(), expected: None, hint: hint.into(), json: false }
+    }
+
+    /// A section or map has no end.
+    fn too_many(limit: usize, span: Span) -> Self {
+        SyntaxError::new(span, format!("There are {limit} entries before this one"), "write fewer")
     }
 }
 
@@ -54,6 +67,13 @@ pub(crate) struct SyntaxWarning {
     pub(crate) span: Span,
     pub(crate) text: String,
 }
+
+/// The most attributes that a section may have. It is far beyond what makes sense, and keeps the work for a strange file
+/// in bounds.
+const MAX_ATTRIBUTES: usize = 1_000;
+
+/// The most entries that a map may have, for the same reason.
+const MAX_ENTRIES: usize = 10_000;
 
 /// What was found in a file. Reading goes on after a mistake, so that all are found in one go.
 #[derive(Debug, Default)]

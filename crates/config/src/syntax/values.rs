@@ -1,7 +1,7 @@
 //! Values in the line-oriented form: text to the end of the line, or blocks in braces.
 
 use super::cursor::{Cursor, is_blank};
-use super::{SyntaxError, json};
+use super::{MAX_ENTRIES, SyntaxError, json};
 use crate::source::Span;
 use amqp::{Map, Value};
 
@@ -124,6 +124,9 @@ pub(super) fn block(cursor: &mut Cursor<'_>, depth: usize) -> Result<Value, Synt
         }
         if cursor.peek().is_none() {
             return Err(SyntaxError::new(open, "This brace is not closed", "add } after the last line of the block"));
+        }
+        if map.len() >= MAX_ENTRIES {
+            return Err(SyntaxError::too_many(MAX_ENTRIES, cursor.here()));
         }
         let (key, quoted) = key(cursor)?;
         let value = member(cursor, quoted, depth)?;

@@ -85,3 +85,34 @@ fn endless_nesting_is_refused() {
         assert!(read_as("a.json", &open.repeat(50_000)).is_err());
     }
 }
+
+#[test]
+fn mistakes_without_end_are_told_up_to_a_number() {
+    let errors = read_as("a.conf", &"listener {\n x: y\n}\n".repeat(500)).unwrap_err();
+    assert_eq!((errors.problems.len(), errors.more), (100, true));
+    let errors = read_as("a.conf", &"= =\n".repeat(50_000)).unwrap_err();
+    assert!(errors.to_string().ends_with("a.conf: 100 errors, and more that are not shown\n"));
+}
+
+#[test]
+fn of_a_long_line_the_part_around_the_mistake_is_shown() {
+    let line = format!("listener {{ cost: {}\n}}", "x".repeat(100_000));
+    let errors = read_as("a.conf", &line).unwrap_err();
+    assert!(errors.problems[0].line.len() <= 160 && errors.problems[0].width <= 160);
+}
+
+#[test]
+fn entries_without_end_are_refused() {
+    let members: String = (0..12_000).map(|n| format!("\"k{n}\": 1,\n")).collect();
+    assert!(read_as("a.conf", &format!("listener {{\n openProperties: {{\n{members} }}\n}}")).is_err());
+    assert!(read_as("a.json", &format!("[[\"listener\", {{{members}}}]]")).is_err());
+    let lines: String = (0..12_000).map(|n| format!("k{n}: 1\n")).collect();
+    assert!(read_as("a.conf", &format!("listener {{\n{lines}}}")).is_err());
+}
+
+#[test]
+fn ten_thousand_addresses_are_read() {
+    let text: String =
+        (0..10_000).map(|n| format!("address {{\n prefix: a.{n}\n distribution: closest\n}}\n")).collect();
+    assert_eq!(read_as("a.conf", &text).map(|config| config.addresses().count()), Ok(10_000));
+}

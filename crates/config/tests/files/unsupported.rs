@@ -53,3 +53,29 @@ fn routes_exchanges_and_profiles_cannot_be_run_yet() {
 fn anonymous_peers_that_must_use_sasl_can_be_served() {
     assert!(unsupported("listener {\n authenticatePeer: yes\n saslMechanisms: PLAIN ANONYMOUS\n}").is_empty());
 }
+
+fn with_policy(group: &str) -> String {
+    let vhost = "hostname: $default\n allowUnknownUser: yes";
+    format!(
+        "policy {{\n enableVhostPolicy: yes\n}}\nvhost {{\n {vhost}\n groups: {{\n $default: {{\n{group}\n }}\n }}\n}}"
+    )
+}
+
+const OPEN: &str = "remoteHosts: *\n sources: *\n targets: *\n allowDynamicSource: yes\n allowAnonymousSender: yes";
+
+#[test]
+fn a_policy_that_is_the_same_for_everybody_can_be_run() {
+    let text = with_policy(&format!("{OPEN}\n allowAdminStatusUpdate: no"));
+    let open = read(&text).unwrap().open_policy().unwrap();
+    assert_eq!((open.allow_admin_status_update, open.allow_user_id_proxy), (false, false));
+    assert!(unsupported(&text).is_empty());
+}
+
+#[test]
+fn a_policy_that_restricts_anything_else_cannot_be_run_yet() {
+    for restriction in ["maxSenders: 5", "users: a", "allowWaypointLinks: no"] {
+        assert_eq!(unsupported(&with_policy(&format!("{OPEN}\n {restriction}"))).len(), 1, "{restriction}");
+    }
+    assert_eq!(unsupported(&with_policy("remoteHosts: *\n sources: a\n targets: *")).len(), 1);
+    assert_eq!(unsupported(&format!("{}\nvhost {{\n hostname: h\n}}", with_policy(OPEN))).len(), 1);
+}

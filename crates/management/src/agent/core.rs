@@ -119,24 +119,22 @@ fn query(ty: &'static EntityType, request: &Request<'_>, backend: &mut dyn Backe
     let asked = requested_columns(&request.body).unwrap_or_default();
     let names: Vec<&str> = asked.iter().filter_map(|name| name.as_text()).collect();
     let columns = if names.is_empty() || names.len() >= MANY_COLUMNS { ty.core_columns } else { &names };
-    let offset = request.number("offset").unwrap_or(0);
     let count = request.number("count").and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX);
-    let entities = list(ty, backend);
-    let Ok(offset) = usize::try_from(offset) else { return Reply::ok(table(columns, [])) };
-    Reply::ok(table(columns, entities.iter().skip(offset).take(count)))
+    let Ok(offset) = usize::try_from(request.number("offset").unwrap_or(0)) else {
+        return Reply::ok(table(columns, []));
+    };
+    let entities: Vec<_> = backend.page(ty, offset, count).into_iter().map(|entity| core_view(ty, entity)).collect();
+    Reply::ok(table(columns, &entities))
 }
 
-/// All instances, called as the core agent calls them.
-fn list(ty: &'static EntityType, backend: &mut dyn Backend) -> Vec<Attributes> {
-    let mut entities = backend.list(ty);
+/// An instance, called as the core agent calls it: the router by its id, and numbered one.
+fn core_view(ty: &EntityType, mut entity: Attributes) -> Attributes {
     if *ty == ROUTER {
-        for router in &mut entities {
-            let id = router.get("id").cloned().unwrap_or(Value::Null);
-            router.set("name", id);
-            router.set("identity", Value::from("1"));
-        }
+        let id = entity.get("id").cloned().unwrap_or(Value::Null);
+        entity.set("name", id);
+        entity.set("identity", Value::from("1"));
     }
-    entities
+    entity
 }
 
 /// The instance that a request means: by its identity, else by its name.
@@ -149,8 +147,7 @@ fn find(ty: &'static EntityType, request: &Request<'_>, backend: &mut dyn Backen
         }
         (None, None) => return Err(Failure::bad_request("No name or identity provided")),
     };
-    let found = list(ty, backend).into_iter().find(|entity| entity.text(key) == Some(value.as_str()));
-    found.ok_or_else(Failure::not_found)
+    backend.find(ty, key, &value).ok_or_else(Failure::not_found)
 }
 
 fn identity_of(entity: &Attributes) -> String {

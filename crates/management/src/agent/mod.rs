@@ -86,9 +86,15 @@ fn shortened(mut text: String) -> String {
     text
 }
 
+/// The most attributes that a request may give: far more than any entity has.
+const MAX_ATTRIBUTES: usize = 500;
+
 /// The attributes in the body of a request that needs some.
 fn body_attributes(body: &Value) -> Result<crate::Attributes, Failure> {
     match body {
+        Value::Map(map) if map.len() > MAX_ATTRIBUTES => {
+            Err(Failure::bad_request(format!("More than {MAX_ATTRIBUTES} attributes in the body of the request")))
+        }
         Value::Map(map) => Ok(crate::Attributes::from_map(map)),
         _ => Err(Failure::bad_request("Body of request must be a map")),
     }

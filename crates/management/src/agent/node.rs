@@ -93,6 +93,10 @@ fn names_of(ty: &'static EntityType) -> impl Iterator<Item = &'static str> {
 fn checked_columns<'a>(asked: &[&'a Value], base: Option<&'static EntityType>) -> Result<Vec<&'a str>, Failure> {
     let known: BTreeSet<&str> =
         columns(base).into_iter().chain(base.map_or(&[][..], |ty| ty.core_columns).iter().copied()).collect();
+    // Repeated names would make the answer larger than all that there is to tell.
+    if asked.len() > known.len() {
+        return Err(Failure::bad_request(format!("More than {} names of attributes", known.len())));
+    }
     let unknown = asked.iter().filter(|name| !name.as_text().is_some_and(|name| known.contains(name)));
     let unknown: Vec<Value> = unknown.map(|name| (*name).clone()).collect();
     if unknown.is_empty() {

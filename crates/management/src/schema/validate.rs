@@ -132,8 +132,12 @@ impl Validation {
         if self.quietly_core() && self.ty.core_columns.contains(&name) {
             return None;
         }
-        let unknown = unknown_attribute(self.ty, name);
-        self.wrong.push(if self.source == Source::File { self.prefixed(unknown) } else { unknown });
+        let text = format!("Unknown attribute '{name}' for '{}'", self.ty.full);
+        let unknown = Invalid::attribute(name, Class::Validation, text);
+        self.wrong.push(match self.source {
+            Source::File => self.prefixed(with_suggestion(self.ty, name, unknown)),
+            Source::Management => unknown,
+        });
         None
     }
 
@@ -206,12 +210,11 @@ fn both_names(ty: &EntityType, old: &str, new: &str) -> Invalid {
     Invalid::attribute(old, Class::Validation, text).hint(format!("remove {old}: it is the former name of {new}"))
 }
 
-fn unknown_attribute(ty: &'static EntityType, name: &str) -> Invalid {
-    let text = format!("Unknown attribute '{name}' for '{}'", ty.full);
-    let invalid = Invalid::attribute(name, Class::Validation, text);
+/// Adds the attribute that was meant instead of one that does not exist.
+fn with_suggestion(ty: &'static EntityType, name: &str, unknown: Invalid) -> Invalid {
     match suggest::attribute(ty, name) {
-        Some(known) => invalid.hint(format!("write {known}")),
-        None => invalid.hint("remove it"),
+        Some(known) => unknown.hint(format!("write {known}")),
+        None => unknown.hint("remove it"),
     }
 }
 

@@ -365,3 +365,19 @@ fn an_error_is_logged_with_its_operation() {
         node.backend.logged.contains(&("error".into(), "Error performing CREATE: No such entity type 'nosuch'".into()))
     );
 }
+
+#[test]
+fn names_that_are_repeated_without_end_are_refused() {
+    let names = Value::List(vec![Value::from("name"); 1000]);
+    let status = with_listener_and_logs()
+        .status(&[("operation", "QUERY"), ("entityType", LISTENER)], map(&[("attributeNames", names)]));
+    assert_eq!(status, (400, "More than 32 names of attributes".into()));
+}
+
+#[test]
+fn attributes_without_end_are_refused() {
+    let attributes: Vec<(String, Value)> = (0..1000).map(|n| (format!("a{n}"), Value::Null)).collect();
+    let attributes: Vec<(&str, Value)> =
+        attributes.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+    assert_eq!(create(&mut Node::default(), "dummy", &attributes).0, 400);
+}
