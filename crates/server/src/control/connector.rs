@@ -2,7 +2,7 @@
 
 use crate::control::failover::{FailoverList, Server, advertised};
 use crate::control::resolve::HostPort;
-use crate::shard::{ConnectionSettings, SaslClientFactory};
+use crate::shard::{ConnectionSettings, Repetition, SaslClientFactory};
 use amqp::Map;
 use config::ConnectorConfig;
 use management::Attributes;
@@ -49,6 +49,8 @@ pub(crate) struct Connector {
     /// For each of its connections.
     pub(crate) settings: Arc<ConnectionSettings>,
     pub(crate) sasl: Option<SaslClientFactory>,
+    /// What the log says of its failures.
+    pub(crate) failures: Arc<Repetition>,
     servers: FailoverList,
     phase: Phase,
     tried: bool,
@@ -70,6 +72,7 @@ impl Connector {
             config,
             settings,
             sasl,
+            failures: Arc::default(),
             servers: FailoverList::new(configured),
             phase: Phase::Waiting { until: now },
             tried: false,
@@ -106,6 +109,7 @@ impl Connector {
     /// and that are new.
     pub(crate) fn opened(&mut self, connection: u64, properties: Option<&Map>, message: String) -> Vec<String> {
         self.phase = Phase::Open { connection };
+        self.failures.forget();
         self.message = message;
         self.servers.succeeded();
         properties.and_then(advertised).map(|servers| self.servers.learn(servers)).unwrap_or_default()

@@ -9,6 +9,7 @@ use config::ConnectorConfig;
 use management::Attributes;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The connectors of this router, in order of creation.
@@ -71,6 +72,7 @@ impl Connectors {
                     addresses,
                     settings: connector.settings.clone(),
                     sasl: connector.sasl.clone(),
+                    failures: Arc::clone(&connector.failures),
                 };
                 connector.attempting(self.shards.connect(attempt));
             }
@@ -79,7 +81,11 @@ impl Connectors {
                 let message = format!(
                     "[C{connection}] Connection to {host_port} failed: proton:io {reason} - connect to  {host_port}"
                 );
-                logging::log!(SERVER, Info, "{message}");
+                if connector.failures.is_news(&message) {
+                    logging::log!(SERVER, Info, "{message}");
+                } else {
+                    logging::log!(SERVER, Debug, "{message}");
+                }
                 connector.failed(message, self.shards.now());
             }
         }

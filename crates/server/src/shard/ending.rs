@@ -28,7 +28,7 @@ impl ShardHost {
     pub(super) fn failed(&mut self, core: &mut Core<Self>, slot: u32, error: &ErrorCondition) {
         let Some(conn) = self.conns.get(slot as usize) else { return };
         let line = conn.failed_line(&error.to_string());
-        logging::log!(SERVER, Info, "{line}");
+        conn.log_failure(&line);
         self.end(core, slot, line);
     }
 
@@ -49,7 +49,7 @@ impl ShardHost {
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
         conn.flags.broken = true;
         let line = conn.failed_line(reason);
-        logging::log!(SERVER, Info, "{line}");
+        conn.log_failure(&line);
         self.end(core, slot, line);
         self.reap(slot);
     }
@@ -88,6 +88,21 @@ impl ShardHost {
 }
 
 impl Conn {
+    /// Logs a failure: once, if a connector's attempts fail for the same reason again and again.
+    fn log_failure(&self, line: &str) {
+        if let Peer::Connected { attempt, .. } = &self.peer {
+            if self.key.is_some() {
+                // The attempt had succeeded, and the connection is lost.
+                attempt.failures.forget();
+            }
+            if !attempt.failures.is_news(line) {
+                logging::log!(SERVER, Debug, "{line}");
+                return;
+            }
+        }
+        logging::log!(SERVER, Info, "{line}");
+    }
+
     /// The log line of a connection that failed for this reason, in the old router's words.
     pub(super) fn failed_line(&self, reason: &str) -> String {
         match &self.peer {

@@ -30,6 +30,7 @@ mod outgoing;
 mod place;
 mod reading;
 mod receiving;
+mod repetition;
 mod settings;
 mod shared;
 #[cfg(test)]
@@ -46,6 +47,7 @@ use std::time::Duration;
 pub(crate) use event::{ShardEvent, SubscriberMessage};
 pub(crate) use handle::Shards;
 pub(crate) use host::ShardHost;
+pub(crate) use repetition::Repetition;
 pub(crate) use settings::{
     ConnectionSettings, ConnectorAttempt, ConnectorId, FailoverServer, ListenerId, ListenerSpec, MessageComponents,
     Role, SaslClientFactory, SaslServerFactory, StripAnnotations,

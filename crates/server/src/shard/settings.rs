@@ -7,6 +7,8 @@ use std::time::Duration;
 use amqp::Map;
 use amqp_endpoint::{SaslClient, SaslServer};
 
+use super::repetition::Repetition;
+
 /// Makes the SASL layer of one accepted connection, from the listener's mechanisms.
 pub(crate) type SaslServerFactory = Arc<dyn Fn() -> Box<dyn SaslServer> + Send + Sync>;
 
@@ -178,6 +180,8 @@ pub(crate) struct ConnectorAttempt {
     pub(crate) settings: Arc<ConnectionSettings>,
     /// `None`: AMQP without a SASL layer.
     pub(crate) sasl: Option<SaslClientFactory>,
+    /// What was logged of the attempts before: the same failure again is logged at level debug.
+    pub(crate) failures: Arc<Repetition>,
 }
 
 /// The caller's name for a listener.

@@ -65,6 +65,7 @@ fn attempt(addresses: Vec<std::net::SocketAddr>) -> ConnectorAttempt {
         addresses,
         settings: Arc::new(ConnectionSettings::default()),
         sasl: None,
+        failures: Arc::default(),
     }
 }
 
