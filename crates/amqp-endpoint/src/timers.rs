@@ -15,6 +15,9 @@ const SHORTEST_HEARTBEAT: Duration = Duration::from_millis(50);
 /// How long the answer to our close is waited for.
 const CLOSE_TIME_OUT: Duration = Duration::from_secs(10);
 
+/// An owner that calls so late after a time-out was held up, and may have missed what the peer sent.
+const HELD_UP: Duration = Duration::from_secs(1);
+
 /// Moments and durations of one connection.
 #[derive(Debug)]
 pub(crate) struct Timers {
@@ -84,6 +87,19 @@ impl Timers {
         self.idle_time_out.filter(|_| !self.idle_held).map(|time_out| self.heard.saturating_add(time_out))
     }
 
+    /// The reason to end with a peer that was silent for too long: whose silence it was, and whether this end may be to
+    /// blame. Scripts know it by its beginning, which is the old router's.
+    fn silence(&self) -> ErrorCondition {
+        let silent = self.now.saturating_sub(self.heard);
+        let late = silent.saturating_sub(self.idle_time_out.unwrap_or_default());
+        let mut text = format!("local-idle-timeout expired: nothing came from the peer for {silent:.1?}");
+        if late >= HELD_UP {
+            // The owner was to call at the time-out: it did not get the processor, or was busy elsewhere.
+            text.push_str(&format!(", of which this end was itself held up for {late:.1?}"));
+        }
+        ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, text)
+    }
+
     fn heartbeat_by(&self) -> Option<Now> {
         self.heartbeat.map(|interval| self.sent.saturating_add(interval))
     }
@@ -111,7 +127,7 @@ impl Connection {
         } else if due(self.timers.handshake_by) {
             self.fail(ErrorCondition::new(names::NOT_ALLOWED, "Timeout waiting for initial handshake"));
         } else if due(self.timers.idle_by()) {
-            self.fail(ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, "local-idle-timeout expired"));
+            self.fail(self.timers.silence());
         } else if due(self.timers.heartbeat_by()) {
             self.beat(now);
         }

@@ -71,7 +71,18 @@ fn a_peer_with_a_tiny_time_out_does_not_get_a_flood() {
 fn a_silent_peer_is_dropped() {
     let mut peer = idling(Some(seconds(16)), None);
     peer.pass(seconds(16));
-    assert_eq!(peer.close_error(), "amqp:resource-limit-exceeded local-idle-timeout expired");
+    let error = "amqp:resource-limit-exceeded local-idle-timeout expired: nothing came from the peer for 16.0s";
+    assert_eq!(peer.close_error(), error);
+}
+
+#[test]
+fn an_end_that_was_itself_held_up_says_so_when_it_drops_its_peer() {
+    let mut peer = idling(Some(seconds(16)), None);
+    peer.now = seconds(19);
+    peer.end.connection.handle_timeout(peer.now);
+    peer.bytes(&[]);
+    let error = peer.close_error();
+    assert!(error.ends_with("for 19.0s, of which this end was itself held up for 3.0s"), "{error}");
 }
 
 #[test]
@@ -156,5 +167,6 @@ fn it_is_known_when_the_peer_was_last_heard() {
 fn an_initiator_does_not_wait_for_ever_for_the_peers_open() {
     let mut peer = Scripted::silent(config("client"), crate::pair::initiator());
     peer.pass(seconds(16));
-    assert_eq!(peer.end.failure().unwrap(), "amqp:resource-limit-exceeded local-idle-timeout expired");
+    let failure = peer.end.failure().unwrap();
+    assert!(failure.starts_with("amqp:resource-limit-exceeded local-idle-timeout expired"), "{failure}");
 }
