@@ -251,6 +251,21 @@ fn windows_count_from_where_the_peer_begins() {
 }
 
 #[test]
+fn the_peer_says_where_its_next_frame_counts_from() {
+    let (mut peer, _) = announcing(10);
+    peer.flow(Flow { next_outgoing_id: 5, echo: true, ..window(0, 100) });
+    assert_eq!(windows(peer.answers()), [(Some(5), 10)]);
+}
+
+#[test]
+fn a_flow_of_a_link_says_what_there_is_to_say_of_its_session() {
+    let (mut peer, link) = announcing(10);
+    peer.flow(Flow { echo: true, ..window(0, 100) });
+    peer.end.connection.add_credit(link, 1);
+    assert_eq!(windows(peer.answers()).len(), 1);
+}
+
+#[test]
 fn windows_of_sessions_are_their_own() {
     let mut pair = Pair::open_with(config("client"), ConnectionConfig { session_window: 2, ..config("server") });
     let first = pair.sending(10);
