@@ -80,6 +80,14 @@ fn an_owner_that_was_not_refused_is_told_nothing() {
 }
 
 #[test]
+fn an_owner_is_not_told_while_the_window_stays_closed() {
+    let (mut peer, link) = announced(3);
+    sends(&mut peer, link, 10);
+    peer.flow(window(3, 0));
+    assert!(peer.end.take().is_empty());
+}
+
+#[test]
 fn frames_on_their_way_are_taken_off_a_new_window() {
     let (mut peer, link) = announced(3);
     sends(&mut peer, link, 3);
