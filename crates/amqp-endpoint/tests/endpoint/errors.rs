@@ -4,11 +4,9 @@
 use amqp::condition::names;
 use amqp::frame::{FrameKind, write_frame, write_performative};
 use amqp::performative::{Attach, Begin, Flow, Performative, Role};
-use amqp::terminus::{Target, TargetTerminus};
-use amqp::{ErrorCondition, Symbol};
-use amqp_endpoint::{ConnectionConfig, Event, SessionId};
+use amqp_endpoint::{Event, SessionId};
 
-use crate::pair::{Pair, config, sender};
+use crate::pair::{Pair, sender};
 use crate::scripted::{Scripted, attach, begin, condition, credit, raw_frame, whole};
 
 /// What the peer is told of, and the owner, when these bytes come on an open connection.
@@ -188,29 +186,12 @@ fn many_echoes_of_one_turn_are_answered_once() {
 }
 
 #[test]
-fn errors_are_shortened_to_fit_the_peers_frames() {
-    let mut pair = Pair::open_with(ConnectionConfig { max_frame_size: 512, ..config("client") }, config("server"));
-    pair.server.connection.close(Some(ErrorCondition::new("amqp:internal-error", "long ".repeat(200))));
-    pair.run();
-    let events = pair.client.take();
-    let [Event::Closed(Some(error))] = &events[..] else { panic!("{events:?}") };
-    assert_eq!(
-        *error,
-        ErrorCondition { condition: Symbol::from("amqp:internal-error"), description: None, info: None }
-    );
-}
-
-#[test]
-fn what_cannot_be_said_in_the_peers_frames_closes_the_connection() {
-    let mut pair = Pair::open_with(ConnectionConfig { max_frame_size: 512, ..config("client") }, config("server"));
-    let (_, session) = pair.begin();
-    let target = Target { address: Some("a".repeat(600)), ..Target::default() };
-    let link = amqp_endpoint::NewLink { target: Some(TargetTerminus::Target(target)), ..sender("a") };
-    pair.server.connection.attach(session, link).unwrap();
-    pair.run();
-    let events = pair.client.take();
-    let [Event::Closed(Some(error))] = &events[..] else { panic!("{events:?}") };
-    assert_eq!(condition(error), names::FRAME_SIZE_TOO_SMALL);
+fn a_link_that_failed_is_gone_when_its_session_ends() {
+    let (mut peer, _) = Scripted::attached(Role::Sender);
+    peer.transfer(&whole(0));
+    peer.end.take();
+    peer.frame(0, Performative::End(amqp::performative::End { error: None }));
+    assert!(matches!(peer.end.take()[..], [Event::SessionEnded(..)]), "its loss was told already");
 }
 
 #[test]

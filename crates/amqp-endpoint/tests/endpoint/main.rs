@@ -3,6 +3,7 @@
 mod credit;
 mod detach;
 mod errors;
+mod fitting;
 mod headers;
 mod idle;
 mod links;

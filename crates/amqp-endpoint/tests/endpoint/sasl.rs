@@ -251,9 +251,23 @@ fn a_frame_at_the_wrong_time_is_refused() {
 }
 
 #[test]
-fn a_frame_that_only_a_server_sends_is_refused_by_a_server() {
-    let peer = told(Anonymous, &[outcome(SaslCode::Ok)]);
-    assert!(peer.end.failure().unwrap().starts_with("amqp:not-allowed SASL frame sasl-outcome"));
+fn frames_that_only_a_server_sends_are_refused_by_a_server() {
+    let mechanisms = SaslFrame::Mechanisms(Vec::new());
+    let frames = [
+        ("mechanisms", mechanisms),
+        ("challenge", SaslFrame::Challenge(Vec::new())),
+        ("outcome", outcome(SaslCode::Ok)),
+    ];
+    for (name, frame) in frames {
+        let failure = told(Anonymous, &[frame]).end.failure().unwrap();
+        assert!(failure.starts_with(&format!("amqp:not-allowed SASL frame sasl-{name} came")), "{failure}");
+    }
+}
+
+#[test]
+fn a_client_that_begins_twice_is_refused() {
+    let peer = told(chatty(1), &[init("CHATTY"), init("CHATTY")]);
+    assert!(peer.end.failure().unwrap().starts_with("amqp:not-allowed SASL frame sasl-init came"));
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use amqp::performative::{Disposition, Performative, ReceiverSettleMode, Role, SenderSettleMode};
 use amqp::state::Modified;
 use amqp::{DeliveryState, ErrorCondition, Map, Symbol, Value};
-use amqp_endpoint::{ConnectionConfig, Event, LinkId, NewLink};
+use amqp_endpoint::{Event, LinkId, NewLink};
 
-use crate::pair::{Both, Pair, config, sender, unsettled};
+use crate::pair::{Both, Pair, sender, unsettled};
 use crate::scripted::{Scripted, attach, credit, whole};
 
 const ACCEPTED: Option<DeliveryState> = Some(DeliveryState::Accepted);
@@ -286,19 +286,6 @@ fn nothing_is_said_of_a_delivery_that_its_sender_has_settled() {
     peer.disposition(says(Role::Sender, 0, None, None));
     peer.end.connection.update_incoming(link, 0, ACCEPTED, true);
     assert_eq!(peer.take_output(), b"");
-}
-
-#[test]
-fn a_long_reason_is_shortened_to_fit_the_peers_frames() {
-    let mut pair = Pair::open_with(ConnectionConfig { max_frame_size: 512, ..config("client") }, config("server"));
-    let link = pair.sending(1);
-    pair.send(link, [7]);
-    let error = ErrorCondition::new("amqp:decode-error", "because ".repeat(100));
-    pair.server.connection.update_incoming(link.server, 0, Some(DeliveryState::Rejected(Some(Box::new(error)))), true);
-    pair.run();
-    let bare = ErrorCondition { condition: Symbol::from("amqp:decode-error"), description: None, info: None };
-    let expected = DeliveryState::Rejected(Some(Box::new(bare)));
-    assert_eq!(pair.client.take_outcomes(), [(7, Some(expected), true)]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use amqp_endpoint::{Connection, Event, Input};
 use proptest::prelude::*;
 
 use crate::mechanisms::Anonymous;
-use crate::pair::{Pair, acceptor, config, sasl_acceptor, sasl_initiator};
+use crate::pair::{Pair, acceptor, config, sasl_acceptor, sasl_initiator, unsettled};
 use crate::scripted::{attach, begin, open, whole};
 
 /// All that a peer says from its header to its close, without waiting for answers.
@@ -108,6 +108,25 @@ fn bytes_that_are_not_consumed_are_less_than_a_frame() {
 }
 
 proptest! {
+    #[test]
+    fn output_may_be_written_in_any_pieces(sizes in proptest::collection::vec(0usize..400, 0..60)) {
+        let mut pair = Pair::open();
+        let link = pair.sending(100);
+        let mut written = Vec::new();
+        for (key, size) in sizes.into_iter().enumerate() {
+            pair.client.connection.try_send(link.client, &unsettled(key as u64), &[&[key as u8; 100]]);
+            let output = pair.client.connection.output();
+            let taken = size.min(output.len());
+            written.extend_from_slice(&output[..taken]);
+            pair.client.connection.consume_output(taken);
+        }
+        let sent = pair.client.connection.link(link.client).map_or(0, |link| 100 - link.credit);
+        written.extend(pair.client.take_output(pair.now));
+        pair.server.receive(pair.now, &written);
+        let arrived: Vec<_> = pair.server.take_transfers().iter().map(|transfer| transfer.payload[0]).collect();
+        prop_assert_eq!(arrived, (0..sent as u8).collect::<Vec<_>>());
+    }
+
     #[test]
     fn bytes_mean_the_same_wherever_they_are_cut(sizes in proptest::collection::vec(0usize..3000, 0..20)) {
         let said = monologue();

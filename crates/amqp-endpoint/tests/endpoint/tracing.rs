@@ -75,6 +75,17 @@ fn deliveries_are_told_both_ways() {
 }
 
 #[test]
+fn frames_of_a_large_delivery_are_told() {
+    let mut pair = Pair::open();
+    let link = pair.sending(10);
+    pair.client.connection.trace(true);
+    pair.client.connection.begin_delivery(link.client, &crate::pair::unsettled(1));
+    pair.client.connection.send_payload(link.client, &[0; 20_000], false);
+    let traces = pair.client.connection.take_traces();
+    assert!(traces.len() == 2 && traces.iter().all(|line| line.starts_with("0 -> @transfer(20)")), "{traces:?}");
+}
+
+#[test]
 fn the_end_of_the_transport_is_told() {
     let mut pair = Pair::open();
     pair.server.connection.trace(true);
