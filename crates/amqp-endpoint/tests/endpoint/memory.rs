@@ -47,7 +47,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-fn live() -> isize {
+/// Bytes that this thread has taken and not given back.
+pub(crate) fn live() -> isize {
     LIVE.with(Cell::get)
 }
 

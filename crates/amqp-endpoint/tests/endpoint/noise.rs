@@ -10,9 +10,13 @@ use amqp_endpoint::{ConnectionConfig, LinkId, SessionId};
 use proptest::prelude::*;
 
 use crate::mechanisms::Anonymous;
+use crate::memory::live;
 use crate::pair::{acceptor, config, presettled, receiver, sasl_acceptor, sender, unsettled};
 use crate::rules::Rules;
 use crate::scripted::{Scripted, begin, frames, raw_frame};
+
+/// Bytes that an endpoint may hold after a little noise, with the frame it waits for.
+const MEMORY: isize = 64 * 1024;
 
 /// What happens next.
 #[derive(Clone, Debug)]
@@ -295,23 +299,29 @@ proptest! {
         start in prop_oneof![Just(Vec::new()), Just(AMQP_HEADER.to_vec()), Just(SASL_HEADER.to_vec())],
         pieces in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..10),
     ) {
+        let before = live();
         let mut peer = Scripted::silent(config("acceptor"), sasl_acceptor(Anonymous));
         peer.bytes(&start);
         for piece in pieces {
             peer.bytes(&piece);
             peer.take_output();
+            peer.end.take();
         }
+        prop_assert!(live() - before < MEMORY);
     }
 
     #[test]
     fn any_frames_are_borne(
         bodies in proptest::collection::vec((0u16..3, 0x10u8..0x19, proptest::collection::vec(any::<u8>(), 0..60)), 0..20),
     ) {
+        let before = live();
         let mut peer = Scripted::open();
         for (channel, descriptor, fields) in bodies {
             let body = [&[0, 0x53, descriptor, 0xc0, fields.len() as u8][..], &fields].concat();
             peer.bytes(&raw_frame(channel, &body));
             peer.take_output();
+            peer.end.take();
         }
+        prop_assert!(live() - before < MEMORY);
     }
 }
