@@ -62,9 +62,10 @@ impl<L: Listener> Content<L> {
         let mut reader = reader.clone();
         let mut all = Vec::new();
         loop {
-            let state = reader.read(|bytes, end| {
-                all.extend_from_slice(bytes);
-                Taken { bytes: bytes.len(), end }
+            let before = all.len();
+            let state = reader.read(|parts, end| {
+                parts.iter().for_each(|part| all.extend_from_slice(part));
+                Taken { bytes: all.len() - before, end }
             });
             match state {
                 ReaderState::More => {}

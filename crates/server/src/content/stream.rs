@@ -80,7 +80,7 @@ pub(crate) enum ReaderState {
 }
 
 /// Begins a stream with what was received so far.
-pub(crate) fn stream<L: Listener>(head: Head, begun: Vec<u8>, origin: Box<dyn Origin>) -> (Feed<L>, Reader<L>) {
+pub(crate) fn stream<L: Listener>(head: Head, begun: &[u8], origin: Box<dyn Origin>) -> (Feed<L>, Reader<L>) {
     let state = State { chunks: Chunks::new(begun), feed_waits: false, listeners: Vec::new() };
     let shared = Arc::new(Shared { head, origin, state: Mutex::new(state) });
     let reader = Reader { shared: Arc::clone(&shared), place: Place { chunk: 0, offset: 0 }, listener: None };
@@ -160,9 +160,9 @@ impl<L: Listener> Reader<L> {
         }
     }
 
-    /// Offers the next contiguous bytes to `take`, and says to it whether they end the message. `take` is called at
-    /// most once, and with no bytes only when the end came after all bytes had been read.
-    pub(crate) fn read(&mut self, take: impl FnOnce(&[u8], bool) -> Taken) -> ReaderState {
+    /// Offers the next bytes, in parts, to `take`, and says to it whether they end the message. `take` is called at most
+    /// once, and without bytes only when the end came after all bytes had been read.
+    pub(crate) fn read(&mut self, take: impl FnOnce(&[&[u8]], bool) -> Taken) -> ReaderState {
         let mut state = self.shared.state.lock();
         let after = state.chunks.read(&mut self.place, take);
         self.shared.resume_if_due(&mut state);

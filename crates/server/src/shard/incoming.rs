@@ -90,9 +90,14 @@ impl ShardHost {
         let buffer = std::mem::replace(&mut self.buffer, Arc::clone(&apart));
         self.offer_whole(core, slot, arrived, &apart, 0);
         self.buffer = buffer;
-        if let Some(mut spare) = Arc::into_inner(apart)
-            && spare.capacity() <= SPARE_MAX
-        {
+        if let Some(spare) = Arc::into_inner(apart) {
+            self.keep_spare(spare);
+        }
+    }
+
+    /// Keeps a gathering buffer for the next message.
+    fn keep_spare(&mut self, mut spare: Vec<u8>) {
+        if spare.capacity() <= SPARE_MAX {
             spare.clear();
             self.spare = spare;
         }
@@ -294,7 +299,8 @@ impl ShardHost {
         let logged = if messages_are_logged() { before_body(&bytes) } else { &[] };
         let head = Head { layout, annotations: layout.annotations(&bytes).into(), logged: logged.into() };
         let origin = Box::new(Resumption { shared: Arc::clone(&self.shared), link });
-        let (feed, reader) = stream(head, bytes, origin);
+        let (feed, reader) = stream(head, &bytes, origin);
+        self.keep_spare(bytes);
         self.offered = Offered::Kept(Content::Stream(reader));
         let answer = self.offer(core, arrived, &known.examined(), false);
         self.offered = Offered::Nothing;

@@ -136,7 +136,7 @@ impl Delivery {
         if endpoint.output().len() > OUTPUT_HIGH {
             return Taken { bytes: 0, end: false };
         }
-        send(endpoint, link, bytes, !last, &mut 0)
+        send(endpoint, link, &[bytes], !last, &mut 0)
     }
 
     /// Sends as much as it may.
@@ -207,7 +207,7 @@ impl Delivery {
             Stage::Edit(left) => {
                 let edit = self.edit.as_deref().unwrap_or_default();
                 let part = edit.get(edit.len() - left..).unwrap_or_default();
-                let taken = send(endpoint, link, part, true, sent);
+                let taken = send(endpoint, link, &[part], true, sent);
                 self.stage = Stage::Edit(left - taken.bytes.min(left));
                 ReaderState::More
             }
@@ -217,22 +217,22 @@ impl Delivery {
             }
             Stage::Skip(left) => {
                 let mut skipped = 0;
-                let state = self.source.read(|bytes, _| {
-                    skipped = bytes.len().min(left);
+                let state = self.source.read(|parts, _| {
+                    skipped = left.min(parts.first().map_or(0, |part| part.len()));
                     Taken { bytes: skipped, end: false }
                 });
                 self.stage = Stage::Skip(left - skipped);
                 state
             }
-            Stage::Rest => self.source.read(|bytes, end| send(endpoint, link, bytes, !end, sent)),
+            Stage::Rest => self.source.read(|parts, end| send(endpoint, link, parts, !end, sent)),
         }
     }
 
     fn send_before(&mut self, endpoint: &mut Connection, link: LinkId, left: usize, sent: &mut usize) -> ReaderState {
         let mut taken = 0;
-        let state = self.source.read(|bytes, _| {
-            let part = bytes.get(..left).unwrap_or(bytes);
-            taken = send(endpoint, link, part, true, sent).bytes;
+        let state = self.source.read(|parts, _| {
+            let part = parts.first().copied().unwrap_or_default();
+            taken = send(endpoint, link, &[part.get(..left).unwrap_or(part)], true, sent).bytes;
             Taken { bytes: taken, end: false }
         });
         self.stage = Stage::Before(left - taken.min(left));
@@ -242,11 +242,11 @@ impl Delivery {
 
 impl Source {
     /// As [`Reader::read`].
-    fn read(&mut self, take: impl FnOnce(&[u8], bool) -> Taken) -> ReaderState {
+    fn read(&mut self, take: impl FnOnce(&[&[u8]], bool) -> Taken) -> ReaderState {
         match self {
             Self::Stream(reader) => reader.read(take),
             Self::Whole { whole, at } => {
-                let taken = take(whole.bytes().get(*at..).unwrap_or_default(), true);
+                let taken = take(&[whole.bytes().get(*at..).unwrap_or_default()], true);
                 *at += taken.bytes;
                 if taken.end { ReaderState::Finished } else { ReaderState::More }
             }
@@ -255,10 +255,11 @@ impl Source {
 }
 
 /// Gives bytes of the delivery in progress to the endpoint.
-fn send(endpoint: &mut Connection, link: LinkId, bytes: &[u8], more: bool, sent: &mut usize) -> Taken {
-    let taken = endpoint.send_payload(link, bytes, more);
+fn send(endpoint: &mut Connection, link: LinkId, parts: &[&[u8]], more: bool, sent: &mut usize) -> Taken {
+    let given: usize = parts.iter().map(|part| part.len()).sum();
+    let taken = endpoint.send_payload_parts(link, parts, more);
     let end = !more && !endpoint.is_sending(link);
-    let short = taken < bytes.len() || (!more && !end);
+    let short = taken < given || (!more && !end);
     *sent = if short { usize::MAX } else { sent.saturating_add(taken) };
     Taken { bytes: taken, end }
 }

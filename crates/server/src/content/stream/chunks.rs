@@ -5,8 +5,10 @@ use std::collections::VecDeque;
 use super::{Place, ReaderState, Taken};
 use crate::content::kept::Weight;
 
-/// Bytes that a chunk can hold, unless more come at once.
+/// Bytes that a chunk can hold.
 const CHUNK: usize = 32 * 1024;
+/// How many chunks a reader is offered at once.
+const OFFERED: usize = 4;
 
 /// How far the message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,16 +46,11 @@ impl Chunk {
 
 impl Chunks {
     /// With one reader, at the beginning.
-    pub(super) fn new(begun: Vec<u8>) -> Self {
-        let held = Weight::of_message(begun.len());
-        Self {
-            row: VecDeque::from([Chunk { data: begun, readers: 1 }]),
-            first: 0,
-            readers: 1,
-            ahead: 0,
-            held,
-            end: End::Open,
-        }
+    pub(super) fn new(begun: &[u8]) -> Self {
+        let mut chunks =
+            Self { row: VecDeque::new(), first: 0, readers: 1, ahead: 1, held: Weight::of_message(0), end: End::Open };
+        chunks.append(begun);
+        chunks
     }
 
     pub(super) fn held(&self) -> usize {
@@ -87,16 +84,18 @@ impl Chunks {
         }
         self.held.add(bytes.len());
         let mut rest = bytes;
-        if let Some(last) = self.row.back_mut() {
+        while !rest.is_empty() {
+            let last = match self.row.back_mut() {
+                Some(last) if !last.is_full() => last,
+                _ => {
+                    // Those that waited for this chunk stand in it now.
+                    let readers = std::mem::take(&mut self.ahead);
+                    self.row.push_back_mut(Chunk { data: Vec::with_capacity(CHUNK), readers })
+                }
+            };
             let (fits, behind) = rest.split_at(rest.len().min(last.data.capacity() - last.data.len()));
             last.data.extend_from_slice(fits);
             rest = behind;
-        }
-        if !rest.is_empty() {
-            let mut data = Vec::with_capacity(CHUNK.max(rest.len()));
-            data.extend_from_slice(rest);
-            // Those that waited for this chunk stand in it now.
-            self.row.push_back(Chunk { data, readers: std::mem::take(&mut self.ahead) });
         }
     }
 
@@ -113,52 +112,65 @@ impl Chunks {
         self.release();
     }
 
-    pub(super) fn read(&mut self, place: &mut Place, take: impl FnOnce(&[u8], bool) -> Taken) -> ReaderState {
+    pub(super) fn read(&mut self, place: &mut Place, take: impl FnOnce(&[&[u8]], bool) -> Taken) -> ReaderState {
         if self.end == End::Aborted {
             return ReaderState::Aborted;
         }
-        self.step(place);
-        let index = (place.chunk - self.first) as usize;
-        let bytes = self.row.get(index).and_then(|chunk| chunk.data.get(place.offset..)).unwrap_or_default();
-        let ends = self.end == End::Complete && index + 1 >= self.row.len();
-        if bytes.is_empty() && !ends {
+        self.advance(place, 0);
+        let (parts, count) = self.parts(*place);
+        let ends = self.end == End::Complete && self.index(*place) + count >= self.row.len();
+        if count == 0 && !ends {
             return ReaderState::Waiting;
         }
-        let available = bytes.len();
-        let taken = take(bytes, ends);
-        place.offset += taken.bytes.min(available);
-        self.step(place);
-        if taken.end && ends {
-            ReaderState::Finished
-        } else if taken.bytes < available || ends {
-            ReaderState::More
-        } else {
-            self.whether_more(*place)
+        let parts = parts.get(..count).unwrap_or_default();
+        let available: usize = parts.iter().map(|part| part.len()).sum();
+        let taken = take(parts, ends);
+        self.advance(place, taken.bytes.min(available));
+        match self.parts(*place) {
+            _ if taken.end && ends => ReaderState::Finished,
+            (_, 0) if self.end != End::Complete => ReaderState::Waiting,
+            _ => ReaderState::More,
         }
     }
 
-    fn whether_more(&self, place: Place) -> ReaderState {
-        let index = (place.chunk - self.first) as usize;
-        match self.row.get(index) {
-            Some(chunk) if chunk.data.len() > place.offset => ReaderState::More,
-            _ if self.end == End::Complete => ReaderState::More,
-            _ => ReaderState::Waiting,
-        }
+    fn index(&self, place: Place) -> usize {
+        (place.chunk - self.first) as usize
     }
 
-    /// Moves a reader that is through with its chunk to the next.
-    fn step(&mut self, place: &mut Place) {
-        let index = (place.chunk - self.first) as usize;
-        let last = index + 1 == self.row.len();
-        let Some(chunk) = self.row.get_mut(index) else { return };
-        // A chunk that may still grow is left only by a reader without company: with it gone, the chunk goes too.
-        if place.offset < chunk.data.len() || (last && !chunk.is_full() && self.readers > 1) {
-            return;
+    /// The bytes from here on, in at most so many parts, and how many parts there are.
+    fn parts(&self, place: Place) -> ([&[u8]; OFFERED], usize) {
+        let mut parts = [&[][..]; OFFERED];
+        let mut count = 0;
+        let chunks = self.row.range(self.index(place).min(self.row.len())..);
+        for (part, chunk) in parts.iter_mut().zip(chunks) {
+            let start = if count == 0 { place.offset } else { 0 };
+            *part = chunk.data.get(start..).unwrap_or_default();
+            if part.is_empty() {
+                break;
+            }
+            count += 1;
         }
-        chunk.readers -= 1;
-        *place = Place { chunk: place.chunk + 1, offset: 0 };
-        *self.count(place.chunk) += 1;
-        self.release();
+        (parts, count)
+    }
+
+    /// Moves a reader over so many bytes, and out of a chunk that it is through with.
+    fn advance(&mut self, place: &mut Place, mut bytes: usize) {
+        loop {
+            let index = self.index(*place);
+            let last = index + 1 == self.row.len();
+            let Some(chunk) = self.row.get_mut(index) else { return };
+            let step = bytes.min(chunk.data.len() - place.offset);
+            place.offset += step;
+            bytes -= step;
+            // A chunk that may still grow is left only by a reader without company: with it gone, the chunk goes too.
+            if place.offset < chunk.data.len() || (last && !chunk.is_full() && self.readers > 1) {
+                return;
+            }
+            chunk.readers -= 1;
+            *place = Place { chunk: place.chunk + 1, offset: 0 };
+            *self.count(place.chunk) += 1;
+            self.release();
+        }
     }
 
     /// How many readers stand in a chunk, or wait for it.

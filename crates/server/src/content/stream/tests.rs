@@ -14,7 +14,7 @@ impl Origin for Resumed {
 
 fn begin(bytes: &[u8]) -> (Feed<u32>, Reader<u32>, Resumed) {
     let resumed = Resumed::default();
-    let (feed, reader) = stream(Head::default(), bytes.to_vec(), Box::new(resumed.clone()));
+    let (feed, reader) = stream(Head::default(), bytes, Box::new(resumed.clone()));
     (feed, reader, resumed)
 }
 
@@ -22,7 +22,8 @@ fn begin(bytes: &[u8]) -> (Feed<u32>, Reader<u32>, Resumed) {
 fn read_all(reader: &mut Reader<u32>, step: usize) -> (Vec<u8>, ReaderState) {
     let mut all = Vec::new();
     loop {
-        let state = reader.read(|bytes, end| {
+        let state = reader.read(|parts, end| {
+            let bytes = parts.concat();
             let count = bytes.len().min(step);
             all.extend_from_slice(&bytes[..count]);
             Taken { bytes: count, end: end && count == bytes.len() }
@@ -62,7 +63,7 @@ fn an_end_that_comes_after_all_bytes_were_read_is_offered_without_bytes() {
 fn an_end_that_is_not_taken_is_offered_again() {
     let (feed, mut reader, _) = begin(b"ab");
     feed.finish();
-    let state = reader.read(|bytes, _| Taken { bytes: bytes.len(), end: false });
+    let state = reader.read(|parts, _| Taken { bytes: parts.concat().len(), end: false });
     assert_eq!(state, ReaderState::More);
     assert_eq!(read_all(&mut reader, 99), (Vec::new(), ReaderState::Finished));
 }
