@@ -1,7 +1,7 @@
 //! Formatting, lints, layers, and the licences and sources of dependencies.
 
 use crate::steps::Steps;
-use crate::{arch, shell, tools};
+use crate::{arch, reference, shell, tools};
 use anyhow::Result;
 use std::path::Path;
 
@@ -13,6 +13,7 @@ pub(crate) fn run() -> Result<()> {
     steps.step("formatting", formatting);
     steps.step("clippy", clippy);
     steps.step("layers", arch::run);
+    steps.step("reference pages", reference::check);
     steps.step("licences and sources of dependencies", dependencies);
     steps.finish()
 }

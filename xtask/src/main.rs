@@ -9,6 +9,7 @@ mod dist;
 mod fuzz;
 mod interop;
 mod lint;
+mod reference;
 mod shell;
 mod steps;
 mod test;
@@ -62,6 +63,8 @@ enum Task {
         #[arg(long)]
         bless: bool,
     },
+    /// Write the reference pages of the book from the schema
+    Reference,
     /// Write man pages and shell completions to target/dist
     Dist,
 }
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         Task::Interop { suite, programs, arguments } => interop::run(suite, programs, &arguments),
         Task::Fuzz { target, seconds, merge } => fuzz::run(target.as_deref(), seconds, merge),
         Task::Callgrind { bless } => callgrind::run(bless),
+        Task::Reference => reference::write(),
         Task::Dist => dist::run(),
     };
     match outcome {
