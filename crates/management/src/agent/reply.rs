@@ -1,5 +1,6 @@
 //! A reply on its way to being a message.
 
+use super::request::without_secrets;
 use crate::failure::{Failure, status};
 use crate::repr::repr;
 use amqp::message::{Body, Message};
@@ -40,7 +41,10 @@ impl Reply {
     pub(super) fn describe(&self) -> String {
         let (code, description, body) = self.parts();
         let description = repr(&Value::from(description));
-        format!("Message(properties={{'statusCode': {code}, 'statusDescription': {description}}}, body={})", repr(body))
+        format!(
+            "Message(properties={{'statusCode': {code}, 'statusDescription': {description}}}, body={})",
+            repr(&without_secrets(body))
+        )
     }
 
     /// The message, addressed, and recognisable by the requester through the correlation-id.

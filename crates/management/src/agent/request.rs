@@ -1,9 +1,25 @@
 //! A request as the agents read it.
 
 use crate::repr::{plain, repr};
+use crate::schema;
 use amqp::message::{Body, Message};
 use amqp::{Map, Value};
+use std::borrow::Cow;
 use std::fmt::Write;
+
+/// A value with passwords covered, for the log.
+pub(super) fn without_secrets(value: &Value) -> Cow<'_, Value> {
+    let is_secret = |key: &Value| key.as_text().is_some_and(schema::is_hidden);
+    match value {
+        Value::Map(map) if map.iter().any(|(key, _)| is_secret(key)) => {
+            let cover = |(key, value): (&Value, &Value)| {
+                (key.clone(), if is_secret(key) { Value::from("********") } else { value.clone() })
+            };
+            Cow::Owned(Value::Map(map.iter().map(cover).collect()))
+        }
+        _ => Cow::Borrowed(value),
+    }
+}
 
 /// A management request.
 pub(super) struct Request<'a> {
@@ -73,7 +89,7 @@ impl<'a> Request<'a> {
             "Message(address={}, properties={}, body={}, reply_to={}, correlation_id={}, content_type={})",
             repr(&properties.to.as_deref().into()),
             repr(&Value::Map(self.properties().clone())),
-            repr(&self.body),
+            repr(&without_secrets(&self.body)),
             repr(&properties.reply_to.as_deref().into()),
             repr(self.correlation_id().unwrap_or(&Value::Null)),
             repr(&properties.content_type.clone().into()),

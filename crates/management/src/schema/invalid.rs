@@ -88,12 +88,12 @@ impl Invalid {
 }
 
 impl From<Invalid> for Failure {
-    /// How a management reply reports it: mistakes against the schema and an entity's rules are bad requests without a
-    /// class name; what the old router raised as an internal exception stays status 500 with its name.
+    /// How a management reply reports it. What the old router finds when it puts an entity to work it reports as a failure
+    /// of its own, with the name of the class; all else is a bad request.
     fn from(invalid: Invalid) -> Self {
         match invalid.class {
-            Class::Validation | Class::General => Failure::new(status::BAD_REQUEST, invalid.text),
-            _ => Failure::internal(invalid.classified()),
+            Class::Configuration | Class::Policy => Failure::internal(invalid.classified()),
+            _ => Failure::new(status::BAD_REQUEST, invalid.text),
         }
     }
 }

@@ -83,3 +83,8 @@ pub fn entity_type(name: &str) -> Option<&'static EntityType> {
 pub fn entity_type_of_section(section: &str) -> Option<&'static EntityType> {
     ENTITY_TYPES.iter().find(|ty| ty.section == section).copied()
 }
+
+/// Whether an attribute of this name is never shown in clear.
+pub fn is_hidden(attribute: &str) -> bool {
+    ENTITY_TYPES.iter().flat_map(|ty| ty.attributes).any(|known| known.hidden && known.name == attribute)
+}

@@ -26,7 +26,8 @@ pub static SSL_PROFILE: EntityType = EntityType::new(
         "Password of the private key: `env:NAME` for an environment variable, `file:PATH` for the first line of a file, \
          `pass:TEXT` or `literal:TEXT` for the text itself.",
     )
-    .create(),
+    .create()
+    .hidden(),
     text(
         "uidFormat",
         "Which parts of a peer's certificate make up its user id: c country, s state, l locality, o organisation, \

@@ -177,10 +177,7 @@ impl Validation {
             let there = self.result.attributes.contains(attribute.name) || refused(attribute.name, &self.wrong);
             if !there && !self.quietly_core() {
                 let text = format!("Missing required attribute '{}'", attribute.name);
-                let invalid = Invalid {
-                    hint: Some(format!("add {}:", attribute.name)),
-                    ..Invalid::entity(Class::Validation, text)
-                };
+                let invalid = Invalid::entity(Class::Validation, text).hint(format!("add {}:", attribute.name));
                 self.wrong.push(self.prefixed(invalid));
             }
         }

@@ -381,3 +381,10 @@ fn attributes_without_end_are_refused() {
         attributes.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
     assert_eq!(create(&mut Node::default(), "dummy", &attributes).0, 400);
 }
+
+#[test]
+fn passwords_do_not_appear_in_the_log() {
+    let mut node = Node::default();
+    create(&mut node, "connector", &[("port", Value::from("1")), ("saslPassword", Value::from("hush"))]);
+    assert!(node.backend.logged.len() > 2 && !node.backend.logged.iter().any(|(_, text)| text.contains("hush")));
+}
