@@ -60,9 +60,10 @@ impl Run<'_> {
             shared.counters.attached.load(Ordering::Relaxed) >= all
         })?;
         let window = self.window();
+        let begin = self.moment();
         receivers.tell(Command::Go(window));
         senders.tell(Command::Go(window));
-        let (from, to) = self.measure(window)?;
+        let (from, to) = self.measure(window, begin)?;
         senders.tell(Command::Stop);
         self.drain()?;
         let sent = senders.finish(&self.shared)?;
@@ -107,14 +108,16 @@ impl Run<'_> {
     }
 
     /// Looks on until the window ends, or all messages have come.
-    fn measure(&mut self, window: Window) -> Result<(Moment, Moment), BenchError> {
-        let mut from = None;
+    fn measure(&mut self, window: Window, begin: Moment) -> Result<(Moment, Moment), BenchError> {
+        // Without a warm-up, what happens before the first look is measured too.
+        let mut from = self.plan.warm_up.is_zero().then_some(begin);
         loop {
             std::thread::sleep(LOOK);
             self.check()?;
             let now = self.shared.nanos();
             if now < window.measured_from {
                 self.progress.show(0.0, "warming up");
+                self.look();
                 continue;
             }
             let from = *from.get_or_insert_with(|| self.moment());
@@ -125,7 +128,7 @@ impl Run<'_> {
                 Length::Time(_) => share(now - window.measured_from, window.end - window.measured_from),
                 Length::Messages(all) => share(counters.sent.load(Ordering::Relaxed), all),
             };
-            let seconds = Duration::from_nanos(now - from.nanos).as_secs_f64().max(1e-9);
+            let seconds = Duration::from_nanos(now.saturating_sub(from.nanos)).as_secs_f64().max(1e-9);
             #[expect(clippy::cast_precision_loss, reason = "counts beyond 2^53 do not occur")]
             let rate = (received - from.received) as f64 / seconds;
             self.progress.show(done, &format!("{} messages/s", crate::text::grouped(rate)));

@@ -96,6 +96,8 @@ impl Client {
 
     /// Closes the connection as the protocol wants it, without insisting.
     pub fn close(mut self) {
+        // What was settled last goes out before the close, after which nothing may.
+        self.engine.flush(self.start.elapsed());
         self.engine.close(None);
         let deadline = Instant::now() + CLOSING;
         while !self.books.closed && Instant::now() < deadline {

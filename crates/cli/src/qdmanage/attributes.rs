@@ -30,6 +30,7 @@ fn value(name: &str, text: &str, full_type: Option<&str>) -> Result<Value, Clien
             .ok_or_else(|| ClientError::Invalid(format!("No such entity type '{full_type}'")))?;
         let attribute = entity_type
             .attribute(name)
+            .or_else(|| entity_type.attribute_formerly(name))
             .ok_or_else(|| ClientError::Invalid(format!("Unknown attribute '{name}' for '{full_type}'")))?;
         if attribute.kind == AttributeType::Integer {
             return python::int(text).map(Value::Long).map_err(ClientError::Value);
@@ -68,6 +69,12 @@ mod tests {
     fn integers_are_those_of_the_schema() {
         let map = words(&["arg1=7", "num1=7", "arg2"], Some("org.apache.qpid.dispatch.dummy")).expect("valid");
         assert_eq!(map, Map::from_iter([("arg1", Value::from("7")), ("num1", Value::Long(7)), ("arg2", Value::Null)]));
+    }
+
+    #[test]
+    fn former_names_are_sent_as_they_are() {
+        let map = words(&["addr=a", "dir=in"], Some("org.apache.qpid.dispatch.router.config.autoLink")).expect("valid");
+        assert_eq!(map, Map::from_iter([("addr", "a"), ("dir", "in")]));
     }
 
     #[test]
