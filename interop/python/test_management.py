@@ -280,8 +280,8 @@ def test_a_query_can_be_read_in_pages(management):
 
 
 def test_large_numbers_stay_whole(start_router, connect):
-    router = start_router(sections="policy {\n    maxMessageSize: 5368709120\n}")
+    router = start_router(sections="vhost {\n    hostname: big\n    maxMessageSize: 5368709120\n}")
 
-    (row,) = Management(connect(router)).query("policy")
+    (row,) = Management(connect(router)).query("vhost")
 
     assert row["maxMessageSize"] == 5 * 1024**3

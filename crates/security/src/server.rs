@@ -127,14 +127,15 @@ impl SaslServer for ServerMechanisms {
             return SaslStep::Failed(SaslCode::Auth);
         };
         self.hostname = hostname.map(str::to_owned);
-        match initial_response {
-            Some(response) => self.initial_response(index, response),
-            // All three let the client speak first; a client that did not is asked with an empty challenge
-            // (RFC 4422, section 5).
-            None => {
+        match (initial_response, &self.offered[index]) {
+            (Some(response), _) => self.initial_response(index, response),
+            // A client that did not speak first is asked with an empty challenge (RFC 4422, section 5).
+            (None, Mechanism::Plain(_)) => {
                 self.waiting = Some(index);
                 SaslStep::Challenge(Vec::new())
             }
+            // There is nothing that it would have to say, and some clients do not expect to be asked.
+            (None, Mechanism::Anonymous | Mechanism::External { .. }) => self.initial_response(index, &[]),
         }
     }
 
@@ -292,6 +293,12 @@ mod tests {
         let mut server = all();
         assert_eq!(server.init("PLAIN", None, None), SaslStep::Challenge(Vec::new()));
         assert_eq!(user(server.response(b"\0joe\0secret")), Some("joe".to_owned()));
+    }
+
+    #[test]
+    fn a_client_that_has_nothing_to_say_is_not_asked() {
+        assert_eq!(user(all().init("ANONYMOUS", None, None)), Some("anonymous".to_owned()));
+        assert_eq!(user(all().init("EXTERNAL", None, None)), Some("CN=joe".to_owned()));
     }
 
     #[test]
