@@ -16,6 +16,7 @@ mod receiver;
 mod report;
 mod seen;
 mod sender;
+mod sending;
 mod server_process;
 mod shared;
 mod stamp;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::histogram::Histogram;
 use super::plan::{Length, Plan, Settle};
-use super::sender::Outcomes;
+use super::sending::Outcomes;
 use super::server_process::Cpu;
 
 /// What a run with traffic found out. Times are microseconds unless their names say otherwise.

@@ -9,9 +9,9 @@ use amqp::performative::{ReceiverSettleMode, SenderSettleMode};
 use amqp::terminus::{Source, Target, TargetTerminus};
 use amqp_endpoint::{Connection, Event, LinkId, NewDelivery, NewLink, SessionId};
 
-use super::histogram::Histogram;
 use super::party::{Party, link_ended};
 use super::plan::{Plan, Settle};
+use super::sending::Sending;
 use super::shared::{Counters, Window};
 use super::stamp::{self, Stamp};
 
@@ -23,71 +23,6 @@ const BURST: usize = 32;
 const PIECE: usize = 128 * 1024;
 /// The part of a delivery's key that is the message's number; the rest is the link.
 const SEQUENCE_BITS: u32 = 44;
-
-/// What the senders of a worker have in common.
-pub(super) struct Sending {
-    /// The run's mark on its messages.
-    run: u32,
-    /// What each message begins with, before its stamp.
-    head: Vec<u8>,
-    /// What follows the stamp.
-    fill: Vec<u8>,
-    settled: bool,
-    /// How long after they were due measured messages were sent.
-    pub(super) late: Histogram,
-    window: Option<Window>,
-    pub(super) outcomes: Outcomes,
-    sent: u64,
-    settled_count: u64,
-    waiting: u64,
-    told: (u64, u64, u64),
-}
-
-/// What receivers said of messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Outcomes {
-    /// Taken.
-    pub accepted: u64,
-    /// Refused for good.
-    pub rejected: u64,
-    /// Not taken, without judgement.
-    pub released: u64,
-    /// Not taken, with changes.
-    pub modified: u64,
-    /// Anything else.
-    pub other: u64,
-}
-
-impl Sending {
-    pub(super) fn new(plan: &Plan, run: u32) -> Self {
-        Self {
-            run,
-            head: stamp::head(plan.size),
-            fill: vec![b'.'; plan.size - stamp::LENGTH],
-            settled: plan.settle == Settle::Presettled,
-            late: Histogram::default(),
-            window: None,
-            outcomes: Outcomes::default(),
-            sent: 0,
-            settled_count: 0,
-            waiting: 0,
-            told: (0, 0, 0),
-        }
-    }
-
-    fn count(&mut self, state: Option<&DeliveryState>) {
-        self.settled_count += 1;
-        let outcomes = &mut self.outcomes;
-        match state {
-            // Settled without a state: the default outcome, which is accepted here.
-            None | Some(DeliveryState::Accepted) => outcomes.accepted += 1,
-            Some(DeliveryState::Rejected(_)) => outcomes.rejected += 1,
-            Some(DeliveryState::Released) => outcomes.released += 1,
-            Some(DeliveryState::Modified(_)) => outcomes.modified += 1,
-            Some(_) => outcomes.other += 1,
-        }
-    }
-}
 
 struct Link {
     /// Which of the run's senders.
