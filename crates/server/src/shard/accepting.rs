@@ -41,6 +41,8 @@ struct Socket {
     ready: bool,
     /// Not before this time.
     not_before: Now,
+    /// It was said that nothing can be accepted, and nothing has been since.
+    complained: bool,
 }
 
 impl Sockets {
@@ -56,7 +58,7 @@ impl Sockets {
             match registry.register(&mut socket, Token(self.first_token + entry.key()), Interest::READABLE) {
                 Ok(()) => {
                     let listener = Arc::clone(&listener);
-                    entry.insert(Socket { socket, listener, ready: true, not_before: Now::ZERO });
+                    entry.insert(Socket { socket, listener, ready: true, not_before: Now::ZERO, complained: false });
                 }
                 Err(error) => {
                     shared.tell(ShardEvent::ListenerFailed { listener: listener.id, message: error.to_string() });
@@ -117,6 +119,7 @@ impl Socket {
                 Ok((stream, from)) => {
                     // Small frames must not wait for an acknowledgement; without the option they do, no more.
                     let _ = stream.set_nodelay(true);
+                    self.complained = false;
                     shared.accepted.fetch_add(1, Ordering::Relaxed);
                     accepted.push(Accepted { stream, from, listener: Arc::clone(&self.listener) });
                 }
@@ -128,7 +131,10 @@ impl Socket {
                 Err(error) => {
                     // No descriptors or no memory: the connection stays in the queue, and asking at once would find the
                     // same.
-                    logging::log!(SERVER, Error, "Cannot accept connections to {}: {error}", self.listener.host_port);
+                    if !std::mem::replace(&mut self.complained, true) {
+                        let host_port = &self.listener.host_port;
+                        logging::log!(SERVER, Error, "Cannot accept connections to {host_port}: {error}");
+                    }
                     self.not_before = now + BREATHER;
                     return;
                 }

@@ -299,6 +299,15 @@ impl Client {
         }
     }
 
+    /// A message that has come.
+    pub(super) fn take_message(&mut self) -> Option<Received> {
+        let index = self.happened.iter().position(|happened| matches!(happened, Happened::Message(_)))?;
+        match self.happened.remove(index) {
+            Some(Happened::Message(received)) => Some(received),
+            _ => None,
+        }
+    }
+
     /// Settles a message received.
     pub(super) fn settle(&mut self, received: &Received, state: DeliveryState) {
         self.endpoint.update_incoming(received.link, received.delivery_id, Some(state), true);

@@ -6,4 +6,5 @@ mod limits;
 mod opens;
 mod router;
 mod settlement;
+mod spread;
 mod streaming;
