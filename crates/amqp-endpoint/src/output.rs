@@ -52,7 +52,8 @@ pub(crate) struct Output {
     bytes: Vec<u8>,
     /// Bytes at the start that are written already.
     consumed: usize,
-    /// How long the buffer was when it was last freed: what the next turn is likely to need.
+    /// How long the buffer was when it was last written, or a little less than it was before if that is more, as large
+    /// turns and small ones alternate: what the next turn is likely to need.
     hint: usize,
     /// Bytes of frames other than transfers that are not known to be written.
     owed: usize,
@@ -78,7 +79,7 @@ impl Output {
         self.consumed = self.bytes.len().min(self.consumed + count);
         self.owed = self.owed.saturating_sub(count);
         if self.consumed == self.bytes.len() {
-            self.hint = self.bytes.len().min(LARGEST_HINT);
+            self.hint = self.bytes.len().max(self.hint - self.hint / 16).min(LARGEST_HINT);
             self.owed = 0;
             self.consumed = 0;
             self.bytes.clear();
@@ -245,8 +246,8 @@ impl Output {
     #[inline]
     fn start(&mut self) -> usize {
         self.touched = true;
-        if self.bytes.capacity() == 0 {
-            self.bytes.reserve(self.hint);
+        if self.bytes.is_empty() && self.bytes.capacity() < self.hint {
+            self.bytes.reserve(self.hint + self.hint / 8);
         }
         self.bytes.len()
     }

@@ -158,6 +158,17 @@ fn unsettled_deliveries_of_a_detached_link_are_forgotten() {
 }
 
 #[test]
+fn outcomes_after_our_detach_are_not_told() {
+    let mut pair = Pair::open();
+    let link = pair.sending(1);
+    pair.send(link, [1]);
+    pair.server.connection.update_incoming(link.server, 0, Some(amqp::DeliveryState::Accepted), true);
+    pair.client.connection.detach(link.client, true, None);
+    pair.run();
+    assert_eq!(pair.client.take_outcomes(), []);
+}
+
+#[test]
 fn a_lost_link_is_not_listed() {
     let (mut peer, link) = Scripted::attached(Role::Sender);
     peer.end.connection.end_session(SessionId(0), None);

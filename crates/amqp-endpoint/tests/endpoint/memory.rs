@@ -238,6 +238,24 @@ fn what_is_sent_and_settled_in_a_turn_allocates_nothing_for_each_message() {
     assert!(count <= 20, "{count} allocations in 10 turns of 100 messages");
 }
 
+#[test]
+fn large_turns_among_small_ones_do_not_make_the_output_grow_step_by_step() {
+    let mut endpoint = Endpoint::attached(Role::Receiver);
+    let window = amqp::performative::Flow { incoming_window: 100_000, ..credit(0, 100_000) };
+    endpoint.reads(&bytes(Performative::Flow(window)));
+    let mut run = |count| {
+        for _ in 0..count {
+            assert!(endpoint.connection.try_send(LinkId(0), &crate::pair::presettled(), &[&[1; 100]]));
+        }
+        endpoint.writes();
+    };
+    [100, 1].repeat(10).into_iter().for_each(&mut run);
+    let before = allocations();
+    [100, 1].repeat(10).into_iter().for_each(&mut run);
+    let count = allocations() - before;
+    assert!(count <= 20, "{count} allocations in 20 turns");
+}
+
 /// Does something ten thousand times, and says by how much the endpoint has grown since the hundredth time.
 fn growth(mut endpoint: Endpoint, mut step: impl FnMut(&mut Endpoint, u32)) -> isize {
     (0..100).for_each(|at| step(&mut endpoint, at));
