@@ -72,7 +72,7 @@ fn apply(module: Module, row: &Attributes) -> Result<(), String> {
         enable: text("enable"),
         include_timestamp: row.boolean("includeTimestamp"),
         include_source: row.boolean("includeSource"),
-        output_file: text("outputFile").filter(|file| !file.is_empty()),
+        output_file: text("outputFile"),
     };
     logging::configure(module, settings).map_err(|error| error.to_string())
 }
