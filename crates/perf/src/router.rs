@@ -1,0 +1,147 @@
+//! A router in memory: bytes in, bytes out.
+
+use crate::host::{Conn, Connections};
+use amqp::message::{Header, MessageAnnotations, Scan, Scanner, SectionKind};
+use amqp::performative::{Role, SenderSettleMode};
+use amqp_endpoint::{Connection, ConnectionConfig, Event, IncomingTransfer, Input, LinkId, Now, Side};
+use router_core::{
+    AttachInfo, ConnectionInfo, Core, InKey, LinkKey, Mode, Offer, Offered, OutKey, RouterSettings, Treatment,
+};
+use std::sync::Arc;
+
+/// The old router's default credit of a link.
+const LINK_CAPACITY: u32 = 250;
+/// Frames of 64 KiB, so that a message is one frame in every scenario.
+pub(crate) const MAX_FRAME_SIZE: u32 = 64 * 1024;
+
+/// Endpoints and a routing core, driven as a shard drives them.
+pub(crate) struct Router {
+    core: Core<Connections>,
+    host: Connections,
+    now: Now,
+}
+
+impl Router {
+    pub(crate) fn new() -> Self {
+        let mut draws = 0;
+        let settings = RouterSettings {
+            router_id: "perf".to_owned(),
+            mode: Mode::Standalone,
+            default_treatment: Treatment::Balanced,
+            test_hooks: false,
+            // The same every time.
+            random: Box::new(move || {
+                draws += 1;
+                draws
+            }),
+        };
+        Router { core: Core::new(settings), host: Connections::default(), now: Now::ZERO }
+    }
+
+    /// A connection that a client makes; its number.
+    pub(crate) fn connect(&mut self) -> usize {
+        let config = ConnectionConfig {
+            container_id: "perf".to_owned(),
+            max_frame_size: MAX_FRAME_SIZE,
+            idle_time_out: None,
+            ..ConnectionConfig::default()
+        };
+        let side = Side::Acceptor { sasl: None, sasl_required: false };
+        self.host.conns.push(Conn { endpoint: Connection::new(config, side, self.now), key: None });
+        self.host.conns.len() - 1
+    }
+
+    /// One turn: what a connection's socket has is read, the core acts on it, and all connections say what there is to
+    /// say. This is what is counted, so it must not be taken apart by the compiler.
+    #[inline(never)]
+    pub(crate) fn turn(&mut self, conn: usize, bytes: Arc<Vec<u8>>) {
+        self.host.buffer = Arc::clone(&bytes);
+        let mut input = Input::new(&bytes);
+        while let Some(event) = self.host.conns[conn].endpoint.poll(self.now, &mut input) {
+            self.take(conn, event);
+        }
+        assert_eq!(input.consumed(), bytes.len(), "clients send whole frames");
+        for conn in &mut self.host.conns {
+            conn.endpoint.flush(self.now);
+        }
+    }
+
+    /// What a connection has to say to its client.
+    pub(crate) fn output(&mut self, conn: usize) -> Vec<u8> {
+        let endpoint = &mut self.host.conns[conn].endpoint;
+        let bytes = endpoint.output().to_vec();
+        endpoint.consume_output(bytes.len());
+        bytes
+    }
+
+    fn take(&mut self, conn: usize, event: Event<'_>) {
+        let Self { core, host, now } = self;
+        match event {
+            Event::Transfer(transfer) => self.transfer(conn, transfer),
+            Event::Outcome { key, state, settled } => core.outcome(*now, host, OutKey(key), state, settled),
+            Event::SenderOutcome { key, state, settled } => core.sender_outcome(*now, host, InKey(key), state, settled),
+            Event::Credit { context, credit, drain, .. } => core.credit(*now, host, LinkKey(context), credit, drain),
+            Event::Drained { context, returned, .. } => core.drained(*now, host, LinkKey(context), returned),
+            Event::Opened(_) => {
+                host.conns[conn].endpoint.open(None);
+                let info = ConnectionInfo {
+                    id: core.next_connection_id(),
+                    link_capacity: LINK_CAPACITY,
+                    ..Default::default()
+                };
+                let key = core.open_connection(*now, host, conn, info);
+                host.conns[conn].key = Some(key);
+            }
+            Event::Attached(link, attach) => {
+                let Some(key) = host.conns[conn].key else { return };
+                let info = AttachInfo {
+                    name: attach.name,
+                    incoming: attach.role == Role::Sender,
+                    source: attach.source,
+                    target: attach.target,
+                    send_settled: attach.snd_settle_mode == SenderSettleMode::Settled,
+                };
+                let link_key = core.attach(*now, host, key, (conn, link), info);
+                host.conns[conn].endpoint.set_link_context(link, link_key.0);
+            }
+            _ => {}
+        }
+    }
+
+    fn transfer(&mut self, conn: usize, transfer: IncomingTransfer<'_>) {
+        let offer = Offer {
+            delivery_id: transfer.delivery_id,
+            settled: transfer.settled,
+            complete: true,
+            to: None,
+            to_override: None,
+            phase: None,
+            ingress: None,
+            priority: priority(transfer.payload),
+            state: transfer.state,
+        };
+        let start = transfer.payload.as_ptr() as usize - self.host.buffer.as_ptr() as usize;
+        self.host.offered = start..start + transfer.payload.len();
+        let link: LinkId = transfer.link;
+        let answer = self.core.deliver(self.now, &mut self.host, LinkKey(transfer.context), offer);
+        if let Offered::Tracked(key) = answer {
+            self.host.conns[conn].endpoint.set_incoming_key(link, transfer.delivery_id, key.0);
+        }
+    }
+}
+
+/// Looks at a message as a shard does before it is offered to the core.
+fn priority(message: &[u8]) -> u8 {
+    let mut priority = 4;
+    let mut scanner = Scanner::new(message, true);
+    while let Ok(Scan::Section(section)) = scanner.next() {
+        match section.kind {
+            SectionKind::Header => {
+                priority = Header::decode(section.value).map_or(priority, |header| header.priority.min(9))
+            }
+            SectionKind::MessageAnnotations => drop(MessageAnnotations::decode(section.value)),
+            _ => {}
+        }
+    }
+    priority
+}
