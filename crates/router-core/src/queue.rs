@@ -87,7 +87,7 @@ impl<H: Host> Core<H> {
     pub(crate) fn drop_queued(&mut self, host: &mut H, copy: u32) {
         let listed = self.deliveries[copy].listed();
         self.unlist_queued(listed);
-        self.links[listed.link].count_dropped(&mut self.statistics);
+        self.links[listed.link].count_presettled_dropped(&mut self.statistics);
         self.forget_copy(host, self.deliveries.key_at(copy));
     }
 

@@ -228,7 +228,7 @@ impl<H: Host> Core<H> {
             return;
         }
         if presettled {
-            return self.links[link].count_dropped(&mut self.statistics);
+            return self.links[link].count_presettled_dropped(&mut self.statistics);
         }
         let failed = Modified { delivery_failed: true, ..Modified::default() };
         let state = decides.then(|| DeliveryState::Modified(Box::new(failed)));

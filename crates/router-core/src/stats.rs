@@ -117,6 +117,13 @@ impl<H: Host> Link<H> {
         router.dropped_presettled_deliveries += 1;
     }
 
+    /// Outgoing: counts a presettled delivery that was dropped before it was out. On this side a delivery counts as
+    /// presettled when it is over, either way.
+    pub(crate) fn count_presettled_dropped(&mut self, router: &mut RouterStatistics) {
+        self.count_presettled(router);
+        self.count_dropped(router);
+    }
+
     /// Counts a settlement and how long it took since `born`.
     pub(crate) fn count_settled(&mut self, router: &mut RouterStatistics, clock: Clock, born: u32) {
         self.rate.count(clock.second);

@@ -30,8 +30,11 @@ fn a_full_queue_without_credit_loses_its_presettled_deliveries_but_the_first() {
     world.send_settled(sender, 8);
     world.credit(receiver, 100);
     assert_eq!(world.messages(), [0, 5, 6, 7]);
-    assert_eq!(world.link(receiver).dropped_presettled_count, 4);
-    assert_eq!(world.statistics().dropped_presettled_deliveries, 4);
+    let link = world.link(receiver);
+    let counts = (link.delivery_count, link.presettled_count, link.dropped_presettled_count);
+    assert_eq!(counts, (4, 8, 4), "delivered, presettled, dropped");
+    let router = world.statistics();
+    assert_eq!((router.dropped_presettled_deliveries, router.presettled_deliveries), (4, 8));
 }
 
 #[test]
