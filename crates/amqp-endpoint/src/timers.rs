@@ -115,6 +115,14 @@ impl Connection {
         [timers.idle_by(), timers.heartbeat_by(), timers.handshake_by, timers.close_by].into_iter().flatten().min()
     }
 
+    /// Whether [`Connection::handle_timeout`] would give the peer up now. An owner that may have been held up first reads
+    /// what has come in the meantime, which may be a sign of life.
+    pub fn is_overdue(&self, now: Now) -> bool {
+        let due = |moment: Option<Now>| moment.is_some_and(|moment| moment <= now);
+        let timers = &self.timers;
+        self.phase != Phase::Finished && (due(timers.idle_by()) || due(timers.handshake_by) || due(timers.close_by))
+    }
+
     /// Does what is due at `now`: an empty frame, or an end. Poll for what came of it, with or without input.
     pub fn handle_timeout(&mut self, now: Now) {
         self.timers.now = now;

@@ -86,6 +86,16 @@ fn an_end_that_was_itself_held_up_says_so_when_it_drops_its_peer() {
 }
 
 #[test]
+fn a_peer_is_overdue_from_the_end_of_its_time_until_something_comes() {
+    let mut peer = idling(Some(seconds(16)), Some(4000));
+    assert!(!peer.end.connection.is_overdue(seconds(15)));
+    assert!(peer.end.connection.is_overdue(seconds(16)));
+    peer.now = seconds(16);
+    peer.bytes(&empty());
+    assert!(!peer.end.connection.is_overdue(seconds(16)));
+}
+
+#[test]
 fn a_silent_peer_is_not_dropped_too_early() {
     let mut peer = idling(Some(seconds(16)), None);
     peer.pass(seconds(16) - Duration::from_nanos(1));

@@ -1,5 +1,7 @@
 //! The management node: numbers cut off, answers that are none, changes that come too late.
 
+use std::time::Duration;
+
 use amqp::message::{Message, Properties};
 use amqp::{DeliveryState, Value};
 use management::Attributes;
@@ -173,4 +175,22 @@ fn a_peer_that_falls_silent_is_named_with_how_long_it_was_silent() {
 
     assert!(line.contains("[C1] Connection from 127.0.0.1:"), "{line}");
     assert!(line.contains("nothing came from the peer for"), "{line}");
+}
+
+// skupper-cli#23
+#[test]
+fn a_peer_that_spoke_while_the_router_was_held_up_is_not_taken_for_silent() {
+    let router = Setup { listener: "idleTimeoutSeconds: 1", ..Setup::default() }.start();
+    let mut speaking = Wire::client(router.port);
+    speaking.sync();
+
+    router.hold_up(|| {
+        for _ in 0..20 {
+            speaking.beat();
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    });
+
+    speaking.sync();
+    assert_eq!(router.count_in_log("local-idle-timeout expired"), 0);
 }

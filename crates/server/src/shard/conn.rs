@@ -57,6 +57,8 @@ pub(super) struct Flags {
     pub(super) readable: bool,
     /// The peer has closed its side: reading must go on to the end.
     pub(super) half_closed: bool,
+    /// Its time is up; whether it was silent is being looked at.
+    pub(super) suspected: bool,
     /// Not read, because a message that comes in on it waits for its slowest reader.
     pub(super) paused: bool,
     /// The core knows that it takes no messages now.

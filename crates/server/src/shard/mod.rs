@@ -27,6 +27,7 @@ mod mailbox;
 mod message_log;
 mod opening;
 mod outgoing;
+mod overdue;
 mod place;
 mod reading;
 mod receiving;

@@ -40,6 +40,7 @@ pub(super) struct Shard {
     pieces: Vec<Piece>,
     accepted: Vec<Accepted>,
     connecting: Vec<u32>,
+    overdue: Vec<u32>,
     woken: Vec<usize>,
 }
 
@@ -58,6 +59,7 @@ impl Shard {
             pieces: Vec::new(),
             accepted: Vec::new(),
             connecting: Vec::new(),
+            overdue: Vec::new(),
             woken: Vec::new(),
         }
     }
@@ -75,8 +77,9 @@ impl Shard {
             self.note(&events);
             self.sockets.accept(start, &self.shared, &mut self.accepted);
             self.host.read_ready(&mut self.buffers, &mut self.pieces);
-            self.look_at_timers();
+            self.host.look_at_timers(&mut self.timers, &mut self.connecting, &mut self.overdue);
             self.enter_core();
+            self.host.look_at_overdue(&mut self.overdue);
             self.host.wake_others(&mut self.woken);
             self.host.flush(&mut self.timers);
             if let Some(load) = self.meter.turn(start, self.shared.now())
@@ -138,23 +141,6 @@ impl Shard {
                 conn.flags.readable = true;
                 self.host.queue_read(slot as u32);
             }
-        }
-    }
-
-    fn look_at_timers(&mut self) {
-        let now = self.host.now;
-        while let Some((slot, id)) = self.timers.take_due(now) {
-            let Some(conn) = self.host.conns.get_mut(slot as usize).filter(|conn| conn.at.id == id) else { continue };
-            conn.timer = None;
-            if conn.flags.connecting {
-                self.connecting.push(slot);
-            } else if conn.endpoint.next_timeout().is_some_and(|when| when <= now) {
-                conn.endpoint.trim();
-                conn.endpoint.handle_timeout(now);
-                self.host.attention.push(slot);
-            }
-            // When it is flushed the next time is found.
-            mark_dirty(&mut self.host.dirty, conn);
         }
     }
 

@@ -162,6 +162,19 @@ impl Router {
         self.port = self.listening_port();
     }
 
+    /// Keeps the processor from the router meanwhile.
+    pub(crate) fn hold_up(&self, meanwhile: impl FnOnce()) {
+        self.signal("-STOP");
+        meanwhile();
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let id = self.process_id().to_string();
+        let status = Command::new("kill").args([signal, &id]).status().expect("there is such a program");
+        assert!(status.success());
+    }
+
     /// Waits until the router uses no processor time: whatever it had to do is done, and it does not run in circles.
     pub(crate) fn wait_until_idle(&self) {
         wait_for("a moment in which the router does nothing", || {

@@ -98,6 +98,13 @@ impl Wire {
         self.stream.write_all(bytes).expect("the router reads");
     }
 
+    /// Sends an empty frame, which says no more than that this end is there.
+    pub(crate) fn beat(&mut self) {
+        let mut bytes = Vec::new();
+        frame::write_empty(&mut bytes);
+        self.write(&bytes);
+    }
+
     /// Sends a performative on channel 0.
     pub(crate) fn send(&mut self, performative: Performative<'_>) {
         let mut bytes = Vec::new();
