@@ -234,8 +234,7 @@ impl<H: Host> Core<H> {
 
     /// The phase that configuration gives a link without capabilities.
     fn configured_phase(&self, text: &str, incoming: bool, tenant: &str) -> char {
-        let text = format!("{tenant}{text}");
-        let config = self.configs.best(&text);
+        let config = self.configs.best_for(tenant, text);
         phase_char(config.map_or(0, |config| if incoming { config.ingress_phase } else { config.egress_phase }))
     }
 

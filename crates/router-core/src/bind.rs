@@ -33,10 +33,7 @@ impl<H: Host> Core<H> {
     pub(crate) fn making(&self, parsed: &Parsed<'_>, tenant: &str) -> Making {
         match parsed.class {
             Class::Mobile => {
-                let config = match tenant {
-                    "" => self.configs.best(parsed.rest),
-                    tenant => self.configs.best(&format!("{tenant}{}", parsed.rest)),
-                };
+                let config = self.configs.best_for(tenant, parsed.rest);
                 config.map_or(Making::plain(self.settings.default_treatment), |config| Making {
                     treatment: config.distribution,
                     priority: config.priority,

@@ -105,11 +105,7 @@ impl<H: Host> Core<H> {
         };
         let parsed = parse(to, &self.settings.router_id, self.settings.mode);
         let tenant = self.connections[conn].info.tenant.as_deref().unwrap_or_default();
-        let phase = match offer.phase {
-            Some(phase) => phase,
-            None if tenant.is_empty() => self.configs.ingress_phase(parsed.rest),
-            None => self.configs.ingress_phase(&format!("{tenant}{}", parsed.rest)),
-        };
+        let phase = offer.phase.unwrap_or_else(|| self.configs.ingress_phase(tenant, parsed.rest));
         let named = match parsed.class {
             _ if tenant.is_empty() => Named::To,
             Class::Mobile => Named::Key,

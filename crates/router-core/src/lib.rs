@@ -2,6 +2,22 @@
 //!
 //! The core is one deterministic state machine: same calls, same results. It deliberately sees no bytes of messages, no
 //! sockets and no clock: contents are opaque handles of its [`Host`], and time is a [`Now`] passed in.
+//!
+//! # Where things are
+//! - `arena`: the records of connections, links, addresses and deliveries, found by index, with keys that age;
+//! - `address`: keys, patterns and configuration of addresses, and their table; `bind`: which links belong to which;
+//! - `connection`, `attach`, `detach`, `link`: how these come and go;
+//! - `deliver`, then `forward`, then `transmit` and `queue`: the way of a delivery from its sender to its receivers;
+//! - `settle` and `sender`: what receivers and senders say of it afterwards; `credit`: who may send how much;
+//! - `local`: subscribers and senders within the router; `stats`, `timers`, `manage`: counting, and showing it.
+//!
+//! # What always holds
+//! - A delivery that came in unsettled is settled towards its sender exactly once, after all of its message is there.
+//! - A sender's unused credit, and the deliveries whose credit it has not got back, never exceed its link's capacity;
+//!   it has credit only while its deliveries have somewhere to go, or has been asked to give it back.
+//! - Nothing is transmitted without credit, into the middle of another delivery, or to a connection that takes nothing.
+//! - Whatever is queued waits for one of these, and goes out, in order, as soon as it may.
+//! - An index kept in a record names something that is there: what goes is first taken out of all lists.
 #![forbid(unsafe_code)]
 
 mod address;

@@ -43,7 +43,7 @@ impl<H: Host> Core<H> {
     pub fn send_local(&mut self, now: Now, host: &mut H, to: &str, content: H::Content) -> bool {
         self.tick(now);
         let parsed = parse(to, &self.settings.router_id, self.settings.mode);
-        let phase = phase_char(self.configs.ingress_phase(parsed.rest));
+        let phase = phase_char(self.configs.ingress_phase("", parsed.rest));
         let Some(addr) = self.find_address(&parsed, phase, "") else { return false };
         let addr = match self.addresses[addr].fallback {
             fallback if fallback != NONE && !self.addresses[addr].has_destination() => fallback,

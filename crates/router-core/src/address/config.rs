@@ -142,13 +142,19 @@ impl AddressConfigs {
     }
 
     /// The entity that fits an address text best.
-    pub(crate) fn best(&self, text: &str) -> Option<&AddressConfig> {
+    fn best(&self, text: &str) -> Option<&AddressConfig> {
         self.by_id.get(self.tree.best(text)?)
     }
 
-    /// The phase in which messages for `text` enter without being told another.
-    pub(crate) fn ingress_phase(&self, text: &str) -> u8 {
-        if self.phased == 0 { 0 } else { self.best(text).map_or(0, |config| config.ingress_phase) }
+    /// The phase in which a tenant's messages for `text` enter without being told another. Most routers have but one
+    /// phase: then this costs nothing.
+    pub(crate) fn ingress_phase(&self, tenant: &str, text: &str) -> u8 {
+        if self.phased == 0 { 0 } else { self.best_for(tenant, text).map_or(0, |config| config.ingress_phase) }
+    }
+
+    /// The entity that fits a tenant's address best.
+    pub(crate) fn best_for(&self, tenant: &str, text: &str) -> Option<&AddressConfig> {
+        if tenant.is_empty() { self.best(text) } else { self.best(&format!("{tenant}{text}")) }
     }
 
     /// All entities, in order of identity.
