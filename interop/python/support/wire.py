@@ -149,6 +149,8 @@ class Wire:
         self.socket = socket.socket()
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        # Or each small frame waits for the acknowledgement of the one before.
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.settimeout(PATIENCE)
         self.socket.connect(("127.0.0.1", port))
         self.received = bytearray()
