@@ -2,7 +2,8 @@
 //!
 //! A sender has credit while its deliveries have somewhere to go, and then always its whole capacity: what it has not
 //! used, and what is held for deliveries not yet settled, add up to it. Credit comes back as deliveries are settled.
-//! When the last destination goes, the sender is asked to drain; when one comes back, its credit is filled up again.
+//! When the last destination is gone, no credit comes back, and the first delivery that is released for it brings the
+//! sender the request to drain; when a destination comes back, its credit is filled up again.
 //!
 //! On outgoing links the peer's credit is spent by transmissions; what it does not cover is queued.
 
@@ -66,7 +67,8 @@ impl<H: Host> Link<H> {
         }
     }
 
-    /// Gives a sender its credit, or asks for it back.
+    /// Gives a sender its credit, or no more of it. What it has left is asked back when it uses it in vain: clients of the
+    /// old router rely on that order.
     pub(crate) fn set_flowing(&mut self, host: &mut H, router: &mut RouterStatistics, flowing: bool) {
         if self.flowing == flowing {
             return;
@@ -77,8 +79,6 @@ impl<H: Host> Link<H> {
                 host.drain(self.host, false);
             }
             self.top_up(host, router);
-        } else {
-            self.ask_to_drain(host);
         }
     }
 }

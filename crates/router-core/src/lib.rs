@@ -14,7 +14,7 @@
 //! # What always holds
 //! - A delivery that came in unsettled is settled towards its sender exactly once, after all of its message is there.
 //! - A sender's unused credit, and the deliveries whose credit it has not got back, never exceed its link's capacity;
-//!   it has credit only while its deliveries have somewhere to go, or has been asked to give it back.
+//!   it gets credit only while its deliveries have somewhere to go.
 //! - Nothing is transmitted without credit, into the middle of another delivery, or to a connection that takes nothing.
 //! - Whatever is queued waits for one of these, and goes out, in order, as soon as it may.
 //! - An index kept in a record names something that is there: what goes is first taken out of all lists.
