@@ -5,7 +5,8 @@ use super::{DecodeError, DecodeErrorKind, Decoder};
 use crate::{Array, Described, Map, Symbol, Value};
 
 /// Members of an array that take no bytes (nulls, zeros, empty lists) can be claimed by the billion in a few bytes. So
-/// one call of [`Decoder::read_value`] makes at most this many of them plus one for each byte of its input.
+/// one call of [`Decoder::read_value`] makes at most this many of them plus one for each byte of its input. Bytes of
+/// descriptors that an array gives to each of its members count like such members.
 const FREE_MEMBERS: usize = 256;
 
 /// Room reserved for members before they are read; a count alone justifies no more.
@@ -138,7 +139,14 @@ impl Decoder<'_> {
         } else {
             None
         };
+        let before = self.position();
         let inner = if code == DESCRIBED { Some(self.inner_descriptors(free)?) } else { None };
+        // In memory each member has inner descriptors of its own; the wire has them only once.
+        let copied = (self.position() - before).saturating_mul(count);
+        if copied > *free {
+            return Err(DecodeError::bad_count("array", count, self.remaining(), start));
+        }
+        *free -= copied;
         let member_code = inner.as_ref().map_or(code, |(_, code)| *code);
         self.check_item_count(member_code, count, start, free)?;
         let mut items = Vec::with_capacity(count.min(RESERVED_MEMBERS));

@@ -120,6 +120,17 @@ fn many_arrays_of_members_without_bytes_cannot_add_up_to_more() {
 }
 
 #[test]
+fn descriptors_cannot_be_multiplied_by_an_arrays_members() {
+    // Each of 4000 members, one byte long, would have a descriptor of 4000 bytes of its own.
+    let text = [&[0xb1, 0, 0, 0x0f, 0xa0], &[b'd'; 4000][..]].concat();
+    let content = [&[0, 0, 0x0f, 0xa0, 0x00, 0x53, 0x01, 0x00][..], &text, &[0x50], &[7; 4000]].concat();
+    let size = u32::try_from(content.len()).expect("it is short").to_be_bytes();
+    let bytes = [&[0xf0], &size[..], &content].concat();
+
+    assert!(matches!(error(&bytes), Kind::BadCount { what: "array", count: 4000, .. }));
+}
+
+#[test]
 fn an_array_of_members_without_bytes_is_passed_by_at_once() {
     let bytes = b"\xf0\0\0\0\x05\xff\xff\xff\xff\x40\x41";
     let mut decoder = Decoder::new(bytes);
