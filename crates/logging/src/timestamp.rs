@@ -45,11 +45,7 @@ impl Clock {
     pub(crate) fn new(style: &TimestampStyle) -> Self {
         static GENERATIONS: AtomicU64 = AtomicU64::new(0);
         let format = style.format.as_deref().unwrap_or(DEFAULT_FORMAT);
-        Clock {
-            format: c_format(format),
-            utc: style.utc,
-            generation: GENERATIONS.fetch_add(1, Ordering::Relaxed),
-        }
+        Clock { format: c_format(format), utc: style.utc, generation: GENERATIONS.fetch_add(1, Ordering::Relaxed) }
     }
 
     /// Appends the time, given since the Unix epoch.
