@@ -65,6 +65,8 @@ fn make_absolute(path: &mut std::path::PathBuf) {
 
 /// Runs the router in this process.
 fn run_here(options: Options, pipe: Option<StatusPipe>) -> ExitStatus {
+    process::faults::end_on_panic();
+    process::limits::raise_open_files();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(64)
