@@ -8,6 +8,7 @@ use slab::Slab;
 use crate::coalesce::Dispositions;
 use crate::connection::Queued;
 use crate::fault::{Fault, Handled};
+use crate::opening::Limits;
 use crate::sparse::SparseIndex;
 use crate::unsettled::Unsettled;
 use crate::{Connection, Event, SessionId};
@@ -43,8 +44,10 @@ pub(crate) struct Session {
     /// The owner wants no transfers for now.
     pub(crate) held: bool,
     pub(crate) next_incoming_id: u32,
-    /// Transfer frames that the peer may still send, as it was told.
+    /// Transfer frames that the peer may still send, as flows told it.
     pub(crate) incoming_window: u32,
+    /// The begin told it more, and that goes too.
+    pub(crate) lenient: bool,
     pub(crate) next_outgoing_id: u32,
     /// Transfer frames that we may still send.
     pub(crate) remote_incoming_window: u32,
@@ -75,7 +78,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    fn new(window: u32) -> Self {
+    fn new(limits: &Limits) -> Self {
         Self {
             mapped: false,
             ended: false,
@@ -84,7 +87,8 @@ impl Session {
             remote_handle_max: u32::MAX,
             held: false,
             next_incoming_id: 0,
-            incoming_window: window,
+            incoming_window: limits.session_window,
+            lenient: limits.begin_window > limits.session_window,
             next_outgoing_id: 0,
             remote_incoming_window: 0,
             blocked: false,
@@ -216,14 +220,14 @@ impl Connection {
 
     fn add_session(&mut self) -> u32 {
         self.sessions.reserve_exact(usize::from(self.sessions.is_empty()));
-        self.sessions.insert(Session::new(self.limits.session_window)) as u32
+        self.sessions.insert(Session::new(&self.limits)) as u32
     }
 
     fn write_begin(&mut self, session: u32, remote_channel: Option<u16>) {
         let begin = Begin {
             remote_channel,
             next_outgoing_id: 0,
-            incoming_window: self.limits.session_window,
+            incoming_window: self.limits.begin_window,
             outgoing_window: OUTGOING_WINDOW,
             handle_max: self.limits.handle_max,
             offered_capabilities: Vec::new(),

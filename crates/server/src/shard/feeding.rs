@@ -14,9 +14,12 @@ use crate::content::{Feed, Origin};
 
 /// Bytes that the slowest reader may lack before the sender's session is held.
 const HOLD_ABOVE: usize = 256 * 1024;
-/// Bytes that it may lack before the sender's socket is not read any more: its session window was open for that much
-/// when it was held.
-const PAUSE_ABOVE: usize = 1024 * 1024;
+/// Bytes for which a session's window is open. A client may write as much at once, without reading meanwhile, and put
+/// behind it what lets the slowest reader go on, which may be its own: so much has to be read whatever happens.
+pub(super) const WINDOW_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes that it may lack before the sender's socket is not read any more. Only a sender that does not keep to its
+/// session's window gets there.
+const PAUSE_ABOVE: usize = HOLD_ABOVE + WINDOW_BYTES + 1024 * 1024;
 
 /// A message being streamed, at its sender's link.
 pub(super) struct Streaming {
