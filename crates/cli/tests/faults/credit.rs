@@ -11,18 +11,20 @@ use crate::support::links::Link;
 use crate::support::router::Router;
 use crate::support::wire::Wire;
 
-/// A sender that had its full credit when its only receiver left.
+/// A sender that had its full credit when its only receiver left, and has found that out with one delivery.
 fn deserted(router: &Router) -> (Wire, Link) {
     let (mut sender, mut receiver) = (router.client(), router.client());
     let from = receiver.receiver("a", 0);
     let to = sender.sender("a");
     sender.expect_credit(to, CAPACITY);
     receiver.detach(from);
+    let delivery = sender.send_message(to, false, &message("too late"));
+    assert_eq!(sender.outcome(delivery), Some(DeliveryState::Released));
     sender.expect_flow(to, "the request to drain", |flow| flow.drain);
     (sender, to)
 }
 
-/// Gives back all the credit that a sender has left after `count` deliveries.
+/// Gives back all the credit that a sender has left.
 fn drained(sender: &mut Wire, to: Link) {
     let flow = sender.new_flow(to);
     sender.send(Performative::Flow(Flow { delivery_count: Some(CAPACITY), link_credit: Some(0), drain: true, ..flow }));
@@ -76,16 +78,18 @@ fn a_sender_gets_its_full_credit_again_when_a_receiver_comes() {
 
 // DISPATCH-1090
 #[test]
-fn a_sender_is_asked_to_drain_when_the_last_receiver_leaves() {
+fn a_sender_is_asked_to_drain_with_the_first_delivery_after_the_last_receiver_has_left() {
     let router = Router::start("");
     let (mut sender, mut receiver) = (router.client(), router.client());
     let from = receiver.receiver("a", 0);
     let to = sender.sender("a");
     sender.expect_credit(to, CAPACITY);
-
     receiver.detach(from);
 
-    sender.expect_flow(to, "the request to drain", |flow| flow.drain);
+    sender.send_message(to, false, &message("too late"));
+
+    let flow = sender.expect_flow(to, "the request to drain", |flow| flow.drain);
+    assert_eq!((flow.delivery_count, flow.link_credit), (Some(1), Some(CAPACITY - 1)));
 }
 
 // DISPATCH-1090
