@@ -38,16 +38,19 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
     let (events, receiver) = mpsc::unbounded_channel();
     let shards = start_shards(options, &config.router, events)?;
     let (lookups, looked_up) = Lookups::new();
+    let open_policy = config.open_policy();
     let entities = Entities {
         router: RouterEntity::new(&config, shards.now()),
         policy: Attributes::new(),
+        open_policy,
         logs,
-        listeners: Listeners::new(shards.clone(), lookups.clone()),
+        listeners: Listeners::new(shards.clone(), lookups.clone(), open_policy),
         connectors: Connectors::new(shards.clone(), lookups),
         data: DataEntities::default(),
         shards: shards.clone(),
     };
-    let mut plane = Plane { shards, agent: Agent::new(), entities, events: receiver, lookups: looked_up };
+    let next_tick = shards.now();
+    let mut plane = Plane { shards, agent: Agent::new(), entities, events: receiver, lookups: looked_up, next_tick };
     activate_management(&plane);
     let workers = config.router.worker_threads;
     for entity in config.entities {

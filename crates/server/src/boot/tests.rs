@@ -7,6 +7,8 @@ use management::{Backend, EntityType, Failure, RequestContext};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 
+mod policy;
+
 /// A router in a test. What it logs goes nowhere.
 struct Router {
     plane: Plane,
@@ -172,6 +174,20 @@ async fn a_connector_to_a_router_succeeds_and_says_so() {
     router.until(|entities| entities.connectors.iter().all(|connector| connector.status() == "SUCCESS")).await;
     let message = router.only("connector", "connectionMsg").unwrap();
     assert!(message.contains("Connection Opened: dir=out host=127.0.0.1"), "{message}");
+}
+
+#[tokio::test]
+async fn what_is_due_has_its_turn_however_many_events_there_are() {
+    let port = free_port();
+    let mut router = Router::start(&format!("connector {{\n port: {port}\n}}\n"));
+    let (floods, events) = mpsc::unbounded_channel();
+    router.plane.events = events;
+    let flood = |entities: &mut Entities| {
+        let listener = crate::shard::ListenerId(u64::MAX);
+        floods.send(ShardEvent::ListenerFailed { listener, message: String::new() }).unwrap();
+        entities.connectors.iter().all(|connector| connector.due().is_none())
+    };
+    router.until(flood).await;
 }
 
 #[tokio::test]

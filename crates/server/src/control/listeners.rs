@@ -5,7 +5,7 @@ use crate::control::lookup::{Asker, Lookups};
 use crate::control::resolve::system_words;
 use crate::control::settings;
 use crate::shard::{ListenerId, ListenerSpec, Shards};
-use config::ListenerConfig;
+use config::{ListenerConfig, OpenPolicy};
 use management::Attributes;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -22,12 +22,15 @@ pub(crate) struct Listeners {
     shards: Shards,
     lookups: Lookups,
     last_id: u64,
+    /// Their peers may not speak for other users; see [`settings::of_listener`].
+    own_user_id_only: bool,
     all: BTreeMap<ListenerId, Listener>,
 }
 
 impl Listeners {
-    pub(crate) fn new(shards: Shards, lookups: Lookups) -> Self {
-        Listeners { shards, lookups, last_id: 0, all: BTreeMap::new() }
+    pub(crate) fn new(shards: Shards, lookups: Lookups, policy: Option<OpenPolicy>) -> Self {
+        let own_user_id_only = policy.is_some_and(|policy| !policy.allow_user_id_proxy);
+        Listeners { shards, lookups, last_id: 0, own_user_id_only, all: BTreeMap::new() }
     }
 
     /// Adds a listener and starts to open it; [`Listeners::looked_up`] goes on.
@@ -58,7 +61,7 @@ impl Listeners {
                 id,
                 host_port: listener.target().text(),
                 addresses: usable(addresses),
-                settings: settings::of_listener(&listener.config),
+                settings: settings::of_listener(&listener.config, self.own_user_id_only),
                 sasl: settings::sasl_of_listener(&listener.config),
                 sasl_required: listener.config.authenticate_peer,
             };

@@ -20,6 +20,8 @@ pub(crate) struct Plane {
     pub(crate) entities: Entities,
     pub(crate) events: mpsc::UnboundedReceiver<ShardEvent>,
     pub(crate) lookups: mpsc::UnboundedReceiver<LookedUp>,
+    /// When the core's timers are looked at next, in the shards' time.
+    pub(crate) next_tick: Duration,
 }
 
 /// Why the loop ended.
@@ -58,32 +60,35 @@ impl Plane {
     /// # Errors
     /// If the router must end.
     pub(crate) async fn step(&mut self) -> Result<(), End> {
-        let idle_time = self.idle_time();
+        let idle_time = self.due().saturating_sub(self.shards.now());
         let outcome = tokio::select! {
             event = self.events.recv() => self.take_event(event.ok_or(End::ShardsGone)?),
             Some(result) = self.lookups.recv() => self.take_lookup(result),
-            () = tokio::time::sleep(idle_time) => {
-                self.take_timeout();
-                Ok(())
-            }
+            () = tokio::time::sleep(idle_time) => Ok(()),
         };
+        // Asked after every event too: however many there are, what is due has its turn.
+        if self.due() <= self.shards.now() {
+            self.take_timeout();
+        }
         outcome.map_err(End::ListenerFailed)
     }
 
-    /// How long nothing is due.
-    fn idle_time(&self) -> Duration {
-        let now = self.shards.now();
-        let until = |due: Duration| due.saturating_sub(now);
-        self.entities.connectors.next_due().map_or(CORE_TICK, until).min(CORE_TICK)
+    /// When the next thing is due by time.
+    fn due(&self) -> Duration {
+        self.entities.connectors.next_due().map_or(self.next_tick, |connector| connector.min(self.next_tick))
     }
 
     fn take_timeout(&mut self) {
         self.entities.connectors.begin_due();
-        self.shards.with_core(|core, host, now| {
-            if core.next_timeout().is_some_and(|due| due <= now) {
-                core.handle_timeout(now, host);
-            }
-        });
+        let now = self.shards.now();
+        if self.next_tick <= now {
+            self.next_tick = now + CORE_TICK;
+            self.shards.with_core(|core, host, now| {
+                if core.next_timeout().is_some_and(|due| due <= now) {
+                    core.handle_timeout(now, host);
+                }
+            });
+        }
     }
 
     fn take_lookup(&mut self, LookedUp { asker, found }: LookedUp) -> Result<(), RequiredListenerFailed> {

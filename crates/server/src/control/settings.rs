@@ -7,8 +7,9 @@ use config::{ConnectorConfig, ListenerConfig};
 use security::{ClientMechanisms, ServerMechanisms};
 use std::sync::Arc;
 
-/// For the connections that a listener accepts.
-pub(crate) fn of_listener(listener: &ListenerConfig) -> Arc<ConnectionSettings> {
+/// For the connections that a listener accepts; `own_user_id_only`: a policy keeps their peers from speaking for other
+/// users. Policies are not for routers of the network.
+pub(crate) fn of_listener(listener: &ListenerConfig, own_user_id_only: bool) -> Arc<ConnectionSettings> {
     let failover = listener.failover.iter().map(|server| FailoverServer {
         scheme: server.scheme.clone(),
         host: server.host.clone(),
@@ -17,6 +18,7 @@ pub(crate) fn of_listener(listener: &ListenerConfig) -> Arc<ConnectionSettings> 
     Arc::new(ConnectionSettings {
         initial_handshake_timeout: listener.initial_handshake_timeout,
         multi_tenant: listener.multi_tenant,
+        own_user_id_only: own_user_id_only && listener.connection.role != config::Role::InterRouter,
         failover: failover.collect(),
         ..common(&listener.connection)
     })
@@ -117,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_generated_name_does_not_name_the_connections() {
-        let named = |name: &str| of_listener(&listener(&[("name", Value::String(name.to_owned()))])).name.clone();
+        let named = |name: &str| of_listener(&listener(&[("name", Value::String(name.to_owned()))]), false).name.clone();
         assert_eq!(named("listener/:amqp"), None);
         assert_eq!(named("to-broker"), Some("to-broker".to_owned()));
     }
@@ -125,7 +127,7 @@ mod tests {
     #[test]
     fn message_components_keep_their_meaning() {
         let listener = listener(&[("messageLoggingComponents", Value::String("to, app-properties".to_owned()))]);
-        let components = of_listener(&listener).message_components;
+        let components = of_listener(&listener, false).message_components;
         let shown = |index: &usize| components.contains(*index);
         let names: Vec<_> =
             (0..MessageComponents::NAMES.len()).filter(shown).map(|i| MessageComponents::NAMES[i]).collect();
