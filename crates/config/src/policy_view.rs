@@ -21,6 +21,10 @@ impl Config {
         let mut vhosts = self.vhosts();
         let (Some((_, vhost)), None) = (vhosts.next(), vhosts.next()) else { return None };
         let [group] = vhost.groups.as_slice() else { return None };
+        // A connector's vhost must have a group of its own.
+        if self.connectors().any(|(_, connector)| connector.connection.policy_vhost.is_some()) {
+            return None;
+        }
         let open = policy.enable_vhost_policy && is_for_everybody(policy, vhost) && is_unrestricted(group);
         open.then_some(OpenPolicy {
             allow_admin_status_update: group.allow_admin_status_update,

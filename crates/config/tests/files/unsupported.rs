@@ -78,4 +78,6 @@ fn a_policy_that_restricts_anything_else_cannot_be_run_yet() {
     }
     assert_eq!(unsupported(&with_policy("remoteHosts: *\n sources: a\n targets: *")).len(), 1);
     assert_eq!(unsupported(&format!("{}\nvhost {{\n hostname: h\n}}", with_policy(OPEN))).len(), 1);
+    let connector = "connector {\n port: 1\n policyVhost: h\n}";
+    assert_eq!(unsupported(&format!("{}\n{connector}", with_policy(OPEN))).len(), 1);
 }

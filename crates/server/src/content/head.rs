@@ -53,6 +53,8 @@ pub(crate) struct Examined<'a> {
     pub(crate) priority: u8,
     /// `to` of the properties; only looked at from [`Depth::Properties`] on.
     pub(crate) to: Option<&'a str>,
+    /// `user-id` of the properties, likewise; none if it is empty.
+    pub(crate) user_id: Option<&'a [u8]>,
     /// Its router annotations; none where those that come in are stripped.
     pub(crate) router: RouterAnnotations<'a>,
     /// Enough of the message is there.
@@ -78,6 +80,8 @@ pub(crate) enum Refusal {
     Format,
     /// Its router annotations are wrong, in these words.
     Annotations(&'static str),
+    /// It speaks for another user than the one who sends it.
+    UserId,
 }
 
 impl Refusal {
@@ -86,6 +90,7 @@ impl Refusal {
         match self {
             Self::Format => ErrorCondition::new("amqp:decode-error", "invalid message format"),
             Self::Annotations(text) => ErrorCondition::new("amqp:invalid-field", text),
+            Self::UserId => ErrorCondition::new("amqp:unauthorized-access", "user_id proxy violation"),
         }
     }
 }
@@ -111,7 +116,7 @@ pub(crate) struct Look {
 pub(crate) fn examine<'a>(bytes: &'a [u8], look: &Look) -> Result<Examined<'a>, Refusal> {
     let layout = Layout { message_format: look.message_format, keep: look.keep, ..Layout::default() };
     let router = RouterAnnotations::default();
-    let mut found = Examined { layout, priority: 4, to: None, router, sufficient: true };
+    let mut found = Examined { layout, priority: 4, to: None, user_id: None, router, sufficient: true };
     let mut scanner = Scanner::new(bytes, look.complete);
     let mut seen = None;
     loop {
@@ -152,7 +157,9 @@ impl<'a> Examined<'a> {
             SectionKind::DeliveryAnnotations => self.layout.before = end_of(section),
             SectionKind::MessageAnnotations => self.note_annotations(section)?,
             SectionKind::Properties if depth >= Depth::Properties => {
-                self.to = PropertiesView::decode(section.value).map_err(|_| Refusal::Format)?.to;
+                let properties = PropertiesView::decode(section.value).map_err(|_| Refusal::Format)?;
+                self.to = properties.to;
+                self.user_id = properties.user_id.filter(|user| !user.is_empty());
             }
             _ => {}
         }

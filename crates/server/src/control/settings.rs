@@ -119,7 +119,8 @@ mod tests {
 
     #[test]
     fn a_generated_name_does_not_name_the_connections() {
-        let named = |name: &str| of_listener(&listener(&[("name", Value::String(name.to_owned()))]), false).name.clone();
+        let named =
+            |name: &str| of_listener(&listener(&[("name", Value::String(name.to_owned()))]), false).name.clone();
         assert_eq!(named("listener/:amqp"), None);
         assert_eq!(named("to-broker"), Some("to-broker".to_owned()));
     }

@@ -3,6 +3,7 @@
 use crate::entities::attributes::{Row, count_or_null, text_or_null};
 use crate::shard::Shards;
 use amqp::Value;
+use config::OpenPolicy;
 use management::{Attributes, EntityType, Failure, RequestContext};
 use router_core::{ConnectionSnapshot, Role};
 
@@ -19,17 +20,24 @@ pub(super) fn update(
     identity: &str,
     changes: &Attributes,
     context: &RequestContext,
+    policy: Option<OpenPolicy>,
 ) -> Result<Attributes, Failure> {
     let unknown = || Failure::bad_request("Bad Request");
     let id: u64 = identity.parse().map_err(|_| unknown())?;
     let found = shards.with_core(|core, _, now| {
         let connections = core.connections(now);
-        connections.iter().find(|connection| connection.id == id).map(|found| (row(found, entity_type), found.role))
+        // Policies are for those who connect to this router.
+        let subject = context.connection_id.is_some_and(|requester| {
+            connections.iter().any(|connection| connection.id == requester && connection.incoming)
+        });
+        let found = connections.iter().find(|connection| connection.id == id);
+        found.map(|found| (row(found, entity_type), found.role, subject))
     });
-    let (mut attributes, role) = found.ok_or_else(unknown)?;
+    let (mut attributes, role, subject) = found.ok_or_else(unknown)?;
 
     let delete = changes.text("adminStatus") == Some("deleted");
-    if delete && matches!(role, Role::InterRouter | Role::Edge) {
+    let denied = subject && policy.is_some_and(|policy| !policy.allow_admin_status_update);
+    if delete && (denied || matches!(role, Role::InterRouter | Role::Edge)) {
         return Err(Failure::new(management::status::FORBIDDEN, "You are not allowed to perform this operation."));
     }
     if let Some(on) = changes.boolean("enableProtocolTrace") {

@@ -22,7 +22,7 @@ use crate::control::connectors::Connectors;
 use crate::control::listeners::Listeners;
 use crate::shard::Shards;
 use amqp::Value;
-use config::Settings;
+use config::{OpenPolicy, Settings};
 use management::{Attributes, Backend, EntityType, Failure, RequestContext};
 
 /// Everything that is managed.
@@ -30,6 +30,8 @@ pub(crate) struct Entities {
     pub(crate) shards: Shards,
     pub(crate) router: RouterEntity,
     pub(crate) policy: Attributes,
+    /// What the vhost policies come to, if they are in force.
+    pub(crate) open_policy: Option<OpenPolicy>,
     pub(crate) logs: LogEntities,
     pub(crate) listeners: Listeners,
     pub(crate) connectors: Connectors,
@@ -37,6 +39,17 @@ pub(crate) struct Entities {
 }
 
 impl Entities {
+    /// Refuses to change a vhost where vhost policies are in force: that would have to change what they come to.
+    fn check_vhost_change(&self, entity_type: &EntityType) -> Result<(), Failure> {
+        if entity_type.short == "vhost" && self.open_policy.is_some() {
+            return Err(Failure::bad_request(
+                "This version does not support changes of vhosts yet while policy enableVhostPolicy is set: change the \
+                 configuration file and restart the router.",
+            ));
+        }
+        Ok(())
+    }
+
     /// What the attributes mean. Refuses what a configuration file would not start with, and in the same words: mistakes
     /// first, then what this version cannot do yet.
     fn check(&self, entity_type: &'static EntityType, attributes: &Attributes) -> Result<Settings, Failure> {
@@ -73,7 +86,9 @@ impl Backend for Entities {
         attributes: Attributes,
         _context: &RequestContext,
     ) -> Result<Attributes, Failure> {
-        match self.check(entity_type, &attributes)? {
+        let settings = self.check(entity_type, &attributes)?;
+        self.check_vhost_change(entity_type)?;
+        match settings {
             Settings::Listener(config) => {
                 // Whether it can listen shows in the log, as with the old router: its name may take long to look up.
                 self.listeners.add(attributes.clone(), *config, false);
@@ -98,11 +113,14 @@ impl Backend for Entities {
     ) -> Result<Attributes, Failure> {
         match entity_type.short {
             "log" => self.logs.update(identity, changes, &self.shards),
-            "connection" => connection::update(&self.shards, entity_type, identity, &changes, context),
+            "connection" => {
+                connection::update(&self.shards, entity_type, identity, &changes, context, self.open_policy)
+            }
             "router.link" => link::update(&self.shards, entity_type, identity, &changes),
             _ => {
                 let changed = self.data.changed(entity_type, identity, changes)?;
                 self.check(entity_type, &changed)?;
+                self.check_vhost_change(entity_type)?;
                 self.data.replace(entity_type, identity, changed)
             }
         }
@@ -114,6 +132,7 @@ impl Backend for Entities {
         identity: &str,
         _context: &RequestContext,
     ) -> Result<(), Failure> {
+        self.check_vhost_change(entity_type)?;
         let deleted = match entity_type.short {
             "listener" => self.listeners.remove(identity),
             "connector" => self.connectors.remove(identity),

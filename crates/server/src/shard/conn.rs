@@ -15,6 +15,9 @@ use super::settings::{ConnectionSettings, ConnectorAttempt};
 use super::transport::Transport;
 use crate::content::Depth;
 
+/// What a client is called that did not say who it is.
+const ANONYMOUS_USER: &str = "anonymous";
+
 /// A connection.
 pub(super) struct Conn {
     /// Its number, as logs and management show it.
@@ -136,6 +139,12 @@ impl Conn {
             deadline: None,
             flags: Flags::default(),
         }
+    }
+
+    /// Who is at the other end: as SASL has it, or `anonymous`; nobody where a connector leads without saying who we are.
+    pub(super) fn user(&self) -> Option<&str> {
+        let incoming = matches!(self.peer, Peer::Accepted { .. });
+        self.authenticated.1.as_deref().or(incoming.then_some(ANONYMOUS_USER))
     }
 
     /// The link at an index, made up if it was never used.

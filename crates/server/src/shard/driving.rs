@@ -135,6 +135,7 @@ impl ShardHost {
         let (source, target) = (source_address(&attach.source), target_address(&attach.target));
         let depth = match target {
             _ if logged => Depth::ApplicationProperties,
+            Some(_) if conn.settings.own_user_id_only => Depth::Properties,
             Some(_) => Depth::Annotations,
             None => Depth::Properties,
         };

@@ -166,6 +166,12 @@ impl ShardHost {
         if complete || examined.as_ref().is_ok_and(|examined| examined.sufficient) {
             conn.log_message("Received", arrived.link, bytes);
         }
+        if conn.settings.own_user_id_only
+            && let Ok(Examined { user_id: Some(user), .. }) = &examined
+            && conn.user().is_none_or(|own| own.as_bytes() != *user)
+        {
+            return Err(Refusal::UserId);
+        }
         examined
     }
 
@@ -343,7 +349,14 @@ impl Known {
             ingress: self.ingress.as_deref(),
             ..RouterAnnotations::default()
         };
-        Examined { layout: self.layout, priority: self.priority, to: self.to.as_deref(), router, sufficient: true }
+        Examined {
+            layout: self.layout,
+            priority: self.priority,
+            to: self.to.as_deref(),
+            user_id: None, // looked at before
+            router,
+            sufficient: true,
+        }
     }
 }
 

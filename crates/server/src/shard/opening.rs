@@ -18,8 +18,6 @@ use crate::DISPATCH_VERSION;
 
 /// What the old router says it is; clients and consoles look for it.
 const PRODUCT: &str = "qpid-dispatch-router";
-/// What a client is called that did not say who it is.
-const ANONYMOUS_USER: &str = "anonymous";
 /// Offered and desired on every connection.
 const CAPABILITIES: [&str; 2] = ["ANONYMOUS-RELAY", "qd.streaming-links"];
 /// The incoming window that a begin announces when none is configured, in frames: that of the old router.
@@ -129,7 +127,7 @@ fn connection_info(conn: &Conn, open: &Open) -> ConnectionInfo {
     let vhost = open.hostname.clone();
     let tenant = vhost.as_deref().filter(|vhost| settings.multi_tenant && !vhost.is_empty());
     let incoming = matches!(conn.peer, Peer::Accepted { .. });
-    let (mechanism, user) = conn.authenticated.clone();
+    let mechanism = conn.authenticated.0.clone();
     ConnectionInfo {
         id: conn.id,
         configured_name: settings.name.clone(),
@@ -142,7 +140,7 @@ fn connection_info(conn: &Conn, open: &Open) -> ConnectionInfo {
         // To the old router ANONYMOUS is a way to be authenticated, and so is a client without a SASL layer anonymous.
         authenticated: mechanism.is_some(),
         sasl_mechanism: mechanism,
-        user: user.or_else(|| incoming.then(|| ANONYMOUS_USER.to_owned())),
+        user: conn.user().map(str::to_owned),
         properties: open.properties.clone(),
         protocol_trace: conn.flags.traced,
         strip_annotations: core_strip(settings.strip_annotations),

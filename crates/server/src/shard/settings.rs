@@ -80,6 +80,9 @@ pub(crate) struct ConnectionSettings {
     pub(crate) open_properties: Map,
     /// What the listener's `failoverUrls` says: sent as `failover-server-list` when not empty.
     pub(crate) failover: Vec<FailoverServer>,
+    /// Messages that come in may name no other user in their `user-id` than the connection's; a vhost policy's
+    /// `allowUserIdProxy: false`.
+    pub(crate) own_user_id_only: bool,
     /// Which parts of messages the MESSAGE module shows.
     pub(crate) message_components: MessageComponents,
 }
@@ -101,6 +104,7 @@ impl Default for ConnectionSettings {
             cost: 1,
             open_properties: Map::default(),
             failover: Vec::new(),
+            own_user_id_only: false,
             message_components: MessageComponents::NONE,
         }
     }

@@ -8,3 +8,4 @@ mod router;
 mod settlement;
 mod spread;
 mod streaming;
+mod user_id;
