@@ -35,9 +35,11 @@ pub(super) fn update(
     });
     let (mut attributes, role, subject) = found.ok_or_else(unknown)?;
 
-    let delete = changes.text("adminStatus") == Some("deleted");
-    let denied = subject && policy.is_some_and(|policy| !policy.allow_admin_status_update);
-    if delete && (denied || matches!(role, Role::InterRouter | Role::Edge)) {
+    let status = changes.text("adminStatus");
+    let delete = status == Some("deleted");
+    // A policy denies the change to any status, as the old router does.
+    let denied = status.is_some() && subject && policy.is_some_and(|policy| !policy.allow_admin_status_update);
+    if denied || delete && matches!(role, Role::InterRouter | Role::Edge) {
         return Err(Failure::new(management::status::FORBIDDEN, "You are not allowed to perform this operation."));
     }
     if let Some(on) = changes.boolean("enableProtocolTrace") {
