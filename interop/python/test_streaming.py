@@ -2,6 +2,7 @@
 
 import threading
 
+import pytest
 from proton import Message
 from support import wire
 from support.wire import DISPOSITION, FLOW, TRANSFER, Described, Uint, Wire
@@ -128,6 +129,24 @@ def send_until_blocked(port, address):
         StreamingSender(port, address).stream(GIB // CHUNK)
     except (wire.Closed, OSError, TimeoutError):
         pass  # The test is over.
+
+
+def test_a_client_that_floods_its_own_receiver_is_not_read_for_ever(start_router, address):
+    router = start_router()
+    with Wire(router.port) as flooding:
+        flooding.open()
+        flooding.begin()
+        flooding.attach_receiver(address, 1, name="own")
+        flooding.sender(address)
+        before = router.memory()
+        flooding.socket.settimeout(3)
+
+        # It keeps to no window, and reads nothing.
+        with pytest.raises(TimeoutError):
+            for number in range(256 * MIB // CHUNK):
+                flooding.transfer(0, 0, wire.data_section(bytes(CHUNK - 8)), more=True)
+
+        assert router.memory() - before < 64 * MIB
 
 
 def test_the_slowest_of_several_receivers_sets_the_pace_and_all_get_everything(peer, address):

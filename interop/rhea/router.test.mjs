@@ -269,3 +269,17 @@ for (const creditWindow of [0, 10]) {
     assert.equal(await restarted.stop(), 0);
   });
 }
+
+// rhea writes all of it at once, so that the credit stands behind it.
+test("a large message may wait for credit that its own sender's connection gives after it", async () => {
+  const receiver = await Receiver.attach(connection, address, { credit: 0 });
+  const sender = await Sender.attach(connection, address);
+  const body = rhea.message.data_section(Buffer.alloc(20 * 1024 * 1024, "x"));
+  await sender.send({ body });
+
+  receiver.link.add_credit(1);
+
+  const { message, delivery } = await receiver.next();
+  delivery.accept();
+  assert.equal(message.body.content.length, 20 * 1024 * 1024);
+});

@@ -21,12 +21,8 @@ pub struct ConnectionConfig {
     pub handle_max: u32,
     /// This end drops the connection after hearing nothing for this long; half of it is announced. `None`: never.
     pub idle_time_out: Option<Duration>,
-    /// Frames; the incoming window that the begin of each session announces.
+    /// Frames; the incoming window announced for each session.
     pub session_window: u32,
-    /// Frames; the incoming window that flows announce, if it is the smaller one: what the peer may send before it has
-    /// heard again. The peer learns of it before it sends anything, since it has no credit before a flow. That the begin
-    /// promised more is not held against a peer that goes by it.
-    pub flow_window: u32,
     /// Extensions this end supports.
     pub offered_capabilities: Vec<Symbol>,
     /// Extensions this end would use if the peer supports them.
@@ -39,7 +35,7 @@ pub struct ConnectionConfig {
 
 impl Default for ConnectionConfig {
     /// The old router's defaults: 16 KiB frames, channels to 32767, an idle time-out of 16 seconds, and no bound on
-    /// handles, session windows, or the handshake.
+    /// handles, the session window, or the handshake.
     fn default() -> Self {
         Self {
             container_id: String::new(),
@@ -49,7 +45,6 @@ impl Default for ConnectionConfig {
             handle_max: u32::MAX,
             idle_time_out: Some(Duration::from_secs(16)),
             session_window: i32::MAX as u32,
-            flow_window: i32::MAX as u32,
             offered_capabilities: Vec::new(),
             desired_capabilities: Vec::new(),
             properties: None,

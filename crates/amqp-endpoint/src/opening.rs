@@ -28,9 +28,6 @@ pub(crate) struct Limits {
     pub(crate) max_frame_size: u32,
     pub(crate) channel_max: u16,
     pub(crate) handle_max: u32,
-    /// The incoming window of begins.
-    pub(crate) begin_window: u32,
-    /// The incoming window of flows, which is not larger.
     pub(crate) session_window: u32,
     pub(crate) remote_max_frame_size: u32,
     pub(crate) remote_channel_max: u16,
@@ -43,8 +40,7 @@ impl Limits {
             channel_max: config.channel_max,
             handle_max: config.handle_max,
             // Without any window no transfer could ever come.
-            begin_window: config.session_window.max(1),
-            session_window: config.session_window.min(config.flow_window).max(1),
+            session_window: config.session_window.max(1),
             remote_max_frame_size: MIN_MAX_FRAME_SIZE,
             remote_channel_max: u16::MAX,
         }

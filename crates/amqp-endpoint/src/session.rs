@@ -8,7 +8,6 @@ use slab::Slab;
 use crate::coalesce::Dispositions;
 use crate::connection::Queued;
 use crate::fault::{Fault, Handled};
-use crate::opening::Limits;
 use crate::sparse::SparseIndex;
 use crate::unsettled::Unsettled;
 use crate::{Connection, Event, SessionId};
@@ -44,10 +43,8 @@ pub(crate) struct Session {
     /// The owner wants no transfers for now.
     pub(crate) held: bool,
     pub(crate) next_incoming_id: u32,
-    /// Transfer frames that the peer may still send, as flows told it.
+    /// Transfer frames that the peer may still send, as it was told.
     pub(crate) incoming_window: u32,
-    /// The begin told it more, and that goes too.
-    pub(crate) lenient: bool,
     pub(crate) next_outgoing_id: u32,
     /// Transfer frames that we may still send.
     pub(crate) remote_incoming_window: u32,
@@ -78,7 +75,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    fn new(limits: &Limits) -> Self {
+    fn new(window: u32) -> Self {
         Self {
             mapped: false,
             ended: false,
@@ -87,8 +84,7 @@ impl Session {
             remote_handle_max: u32::MAX,
             held: false,
             next_incoming_id: 0,
-            incoming_window: limits.session_window,
-            lenient: limits.begin_window > limits.session_window,
+            incoming_window: window,
             next_outgoing_id: 0,
             remote_incoming_window: 0,
             blocked: false,
@@ -220,14 +216,14 @@ impl Connection {
 
     fn add_session(&mut self) -> u32 {
         self.sessions.reserve_exact(usize::from(self.sessions.is_empty()));
-        self.sessions.insert(Session::new(&self.limits)) as u32
+        self.sessions.insert(Session::new(self.limits.session_window)) as u32
     }
 
     fn write_begin(&mut self, session: u32, remote_channel: Option<u16>) {
         let begin = Begin {
             remote_channel,
             next_outgoing_id: 0,
-            incoming_window: self.limits.begin_window,
+            incoming_window: self.limits.session_window,
             outgoing_window: OUTGOING_WINDOW,
             handle_max: self.limits.handle_max,
             offered_capabilities: Vec::new(),

@@ -13,10 +13,10 @@ impl Session {
     /// Takes a transfer frame of the peer's; false if its window was used up.
     #[inline]
     pub(crate) fn take_frame(&mut self) -> bool {
-        if self.incoming_window == 0 && !self.lenient {
+        if self.incoming_window == 0 {
             return false;
         }
-        self.incoming_window = self.incoming_window.saturating_sub(1);
+        self.incoming_window -= 1;
         self.next_incoming_id = self.next_incoming_id.wrapping_add(1);
         true
     }

@@ -28,6 +28,19 @@ impl<H: Host> Core<H> {
         }
     }
 
+    /// Whether a delivery goes back to the connection it came in on, be it among others.
+    pub fn comes_back(&self, delivery: InKey) -> bool {
+        let Some(record) = self.deliveries.get(delivery.0) else { return false };
+        let Some(sender) = self.links.get(record.sender) else { return false };
+        let comes_back = |link: u32| self.links[link].conn == sender.conn;
+        if record.link != NONE {
+            return comes_back(record.link);
+        }
+        let next = |copy: u32| Some(self.deliveries[copy].next_copy).filter(|next| *next != NONE);
+        let mut copies = std::iter::successors(Some(record.next_copy).filter(|copy| *copy != NONE), |copy| next(*copy));
+        copies.any(|copy| comes_back(self.deliveries[copy].link))
+    }
+
     /// Does something with each copy of a delivery; it may forget that copy, but no other.
     fn for_each_copy(&mut self, key: u64, mut action: impl FnMut(&mut Self, u64)) {
         let Some(delivery) = self.deliveries.get(key) else { return };

@@ -218,3 +218,32 @@ fn one_slow_receiver_of_a_multicast_does_not_hold_the_others_back() {
     world.send_times(sender, 3);
     assert_eq!(world.counts([slow, fast]), [1, 3]);
 }
+
+/// Whether a message that is sent on one connection, and received on these, comes back to where it came from.
+fn comes_back(treatment: Treatment, receivers: [bool; 2]) -> bool {
+    let mut world = World::distributing("foo", treatment);
+    let own = world.connect();
+    for is_own in receivers {
+        let conn = if is_own { own } else { world.connect() };
+        world.receiver_on(conn, "foo");
+    }
+    let sender = world.sender_on(own, "foo");
+    let key = world.begin(sender);
+    world.core.comes_back(key)
+}
+
+#[test]
+fn a_message_comes_back_if_it_waits_for_a_receiver_of_its_own_connection() {
+    assert!(comes_back(Treatment::Balanced, [true, false]));
+}
+
+#[test]
+fn a_message_does_not_come_back_if_it_goes_to_another_connection() {
+    assert!(!comes_back(Treatment::Balanced, [false, true]));
+}
+
+#[test]
+fn a_multicast_comes_back_if_one_of_its_copies_does() {
+    assert!(comes_back(Treatment::Multicast, [false, true]));
+    assert!(!comes_back(Treatment::Multicast, [false, false]));
+}

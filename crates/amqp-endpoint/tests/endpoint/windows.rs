@@ -286,32 +286,3 @@ fn windows_of_sessions_are_their_own() {
     pair.send(second, [1]);
     assert_eq!(pair.server.take_transfers().len(), 1);
 }
-
-/// An endpoint whose flows announce less than its begin.
-fn promising(begin: u32, flows: u32) -> (Scripted, LinkId) {
-    let config = ConnectionConfig { session_window: begin, flow_window: flows, ..config("acceptor") };
-    Scripted::attached_with(config, Role::Sender)
-}
-
-#[test]
-fn flows_may_announce_less_than_the_begin() {
-    let (mut peer, link) = promising(1000, 4);
-    peer.end.connection.add_credit(link, 100);
-    assert_eq!(windows(peer.answers()), [(Some(0), 4)]);
-}
-
-#[test]
-fn a_smaller_window_of_flows_is_filled_up_when_half_of_it_is_used() {
-    let (mut peer, link) = promising(1000, 4);
-    peer.grant(link, 100);
-    (0..2).for_each(|id| peer.transfer(&whole(id)));
-    assert_eq!(windows(peer.answers()), [(Some(2), 4)]);
-}
-
-#[test]
-fn a_peer_that_goes_by_the_begin_is_not_held_to_the_smaller_window_of_flows() {
-    let (mut peer, link) = promising(1000, 4);
-    peer.grant(link, 100);
-    (0..50).for_each(|id| peer.transfer(&whole(id)));
-    assert!(peer.answers().iter().all(|answer| !matches!(answer.performative, Performative::End(_))));
-}

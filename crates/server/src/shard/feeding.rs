@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use amqp_endpoint::{LinkId, SessionId};
-use router_core::InKey;
+use router_core::{Core, InKey};
 
 use super::host::{ShardHost, mark_dirty};
 use super::mailbox::Mail;
@@ -14,12 +14,14 @@ use crate::content::{Feed, Origin};
 
 /// Bytes that the slowest reader may lack before the sender's session is held.
 const HOLD_ABOVE: usize = 256 * 1024;
-/// Bytes for which a session's window is open. A client may write as much at once, without reading meanwhile, and put
-/// behind it what lets the slowest reader go on, which may be its own: so much has to be read whatever happens.
-pub(super) const WINDOW_BYTES: usize = 16 * 1024 * 1024;
-/// Bytes that it may lack before the sender's socket is not read any more. Only a sender that does not keep to its
-/// session's window gets there.
-const PAUSE_ABOVE: usize = HOLD_ABOVE + WINDOW_BYTES + 1024 * 1024;
+/// Bytes that it may lack before the sender's socket is not read any more: its session window was open for that much
+/// when it was held.
+const PAUSE_ABOVE: usize = 1024 * 1024;
+/// The same for a message that goes back to the connection it comes from. A client may write a whole message at once, and
+/// what lets its own receiver go on behind it: as long as that is not read, neither side would ever move again. (A window
+/// that is small from the beginning would prevent it too, but makes qpid-proton move what is left of a large message for
+/// each piece of it: 64 MiB then take it 12 seconds.)
+const PAUSE_OWN_ABOVE: usize = 32 * 1024 * 1024;
 
 /// A message being streamed, at its sender's link.
 pub(super) struct Streaming {
@@ -50,7 +52,7 @@ impl Origin for Resumption {
 
 impl ShardHost {
     /// Passes bytes of a message on to its readers.
-    pub(super) fn feed(&mut self, slot: u32, streaming: &mut Streaming, bytes: &[u8], last: bool) {
+    pub(super) fn feed(&mut self, streaming: &mut Streaming, bytes: &[u8], last: bool) {
         let passed = self.pass_by(streaming, bytes, last);
         streaming.feed.append(bytes.get(passed..).unwrap_or_default());
         if last {
@@ -62,9 +64,6 @@ impl ShardHost {
             self.grown(link);
         }
         self.listeners = listeners;
-        if !last {
-            self.hold_if_behind(slot, streaming);
-        }
     }
 
     /// Hands bytes straight to the only reader, if it has read all before and is this shard's; says how many.
@@ -96,7 +95,8 @@ impl ShardHost {
         self.pumped = through;
     }
 
-    fn hold_if_behind(&mut self, slot: u32, streaming: &mut Streaming) {
+    /// Holds a sender back whose readers lag too far behind.
+    pub(super) fn hold_if_behind(&mut self, core: &Core<Self>, slot: u32, streaming: &mut Streaming) {
         let behind = streaming.feed.held();
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
         if behind > HOLD_ABOVE && !streaming.held && streaming.feed.wait() {
@@ -104,7 +104,11 @@ impl ShardHost {
             conn.endpoint.hold_session(streaming.session, true);
             mark_dirty(&mut self.dirty, conn);
         }
-        if behind > PAUSE_ABOVE && streaming.held && !conn.flags.paused {
+        if behind > PAUSE_ABOVE
+            && streaming.held
+            && !conn.flags.paused
+            && (behind > PAUSE_OWN_ABOVE || !core.comes_back(streaming.key))
+        {
             conn.flags.paused = true;
             // It may be speaking; it is not heard because we do not listen.
             conn.endpoint.hold_idle_time_out(self.now, true);

@@ -209,7 +209,12 @@ impl ShardHost {
                     incoming.progress = self.gathered(core, slot, &mut incoming.arrived, bytes);
                 }
             }
-            Progress::Streaming(streaming) => self.feed(slot, streaming, payload, last),
+            Progress::Streaming(streaming) => {
+                self.feed(streaming, payload, last);
+                if !last {
+                    self.hold_if_behind(core, slot, streaming);
+                }
+            }
             Progress::Discarding(_) => {}
         }
         if last { self.complete(core, slot, *incoming) } else { self.put_back(slot, incoming) }

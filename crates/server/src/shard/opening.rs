@@ -11,7 +11,6 @@ use router_core::{ConnectionInfo, Core};
 use super::DEFAULT_HANDSHAKE_TIMEOUT;
 use super::conn::{Conn, Peer};
 use super::event::ShardEvent;
-use super::feeding::WINDOW_BYTES;
 use super::host::ShardHost;
 use super::settings::{ConnectionSettings, FailoverServer, Role, StripAnnotations};
 use crate::DISPATCH_VERSION;
@@ -20,7 +19,7 @@ use crate::DISPATCH_VERSION;
 const PRODUCT: &str = "qpid-dispatch-router";
 /// Offered and desired on every connection.
 const CAPABILITIES: [&str; 2] = ["ANONYMOUS-RELAY", "qd.streaming-links"];
-/// The incoming window that a begin announces when none is configured, in frames: that of the old router.
+/// The incoming window in frames when none is configured.
 const WINDOW: u32 = i32::MAX as u32;
 /// Upper bound of `maxSessions`, and what 0 stands for.
 const MAX_SESSIONS: u32 = 32768;
@@ -44,19 +43,11 @@ pub(super) fn connection_config(
         handle_max: u32::MAX,
         idle_time_out: zero_is(settings.idle_timeout, None),
         session_window: settings.max_session_frames.unwrap_or(WINDOW),
-        flow_window: flow_window(settings.max_frame_size),
         offered_capabilities: capabilities.clone(),
         desired_capabilities: capabilities,
         properties: Some(properties(settings, id)),
         handshake_time_out: zero_is(settings.initial_handshake_timeout, Some(DEFAULT_HANDSHAKE_TIMEOUT)),
     }
-}
-
-/// How many frames a peer may send before it has heard from us again, in frames of at most this size.
-fn flow_window(max_frame_size: u32) -> u32 {
-    let frames = WINDOW_BYTES / (max_frame_size.max(amqp::frame::MIN_MAX_FRAME_SIZE) as usize);
-    // At most 32768, as no frame is smaller than 512 bytes.
-    (frames as u32).max(2)
 }
 
 fn properties(settings: &ConnectionSettings, id: u64) -> Map {

@@ -207,28 +207,3 @@ fn a_receiver_that_dies_in_the_middle_lets_its_sender_go_on() {
     assert!(matches!(sender.outcome(key), Some(DeliveryState::Modified(_))));
     router.wait_until("nothing is kept", |shards| shards.counts().messages == 0);
 }
-
-#[test]
-fn a_client_may_write_a_large_message_at_once_and_the_credit_for_its_own_receiver_behind_it() {
-    let router = Router::start();
-    let mut client = router.client();
-    let from = client.receiver("a", 0);
-    let to = client.sender(Some("a"));
-    client.begin(to, false);
-    let bytes = message(10 * MIB);
-    assert_eq!(client.endpoint.send_payload(to, &bytes, false), bytes.len(), "the session's window is large enough");
-    client.endpoint.add_credit(from, 1);
-    assert_eq!(client.receive().bytes.len(), bytes.len());
-}
-
-#[test]
-fn a_client_cannot_write_at_once_what_is_larger_than_the_window() {
-    let router = Router::start();
-    let mut client = router.client();
-    client.receiver("a", 0);
-    let to = client.sender(Some("a"));
-    client.begin(to, false);
-    client.send_part(to, &head(100 * MIB as u32), true);
-    let sent = client.endpoint.send_payload(to, &vec![b'x'; 100 * MIB], false);
-    assert!(sent <= 17 * MIB, "{sent} bytes may be on their way");
-}
