@@ -129,6 +129,8 @@ pub(crate) fn examine<'a>(bytes: &'a [u8], look: &Look) -> Result<Examined<'a>, 
                 found.sufficient = look.depth.is_reached(seen, begun);
                 return Ok(found);
             }
+            // Not one section: the old router takes that for no message at all.
+            Scan::End if bytes.is_empty() => return Err(Refusal::Format),
             Scan::End => return Ok(found),
         }
     }

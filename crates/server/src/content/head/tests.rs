@@ -72,6 +72,11 @@ fn a_message_that_is_cut_short_is_refused() {
 }
 
 #[test]
+fn no_bytes_at_all_are_no_message() {
+    assert_eq!(examine(&[], &COMPLETE).err(), Some(Refusal::Format));
+}
+
+#[test]
 fn bytes_that_are_no_section_are_refused() {
     assert_eq!(examine(b"no message", &COMPLETE).unwrap_err(), Refusal::Format);
     assert_eq!(examine(b"no message", &COMING).unwrap_err(), Refusal::Format);
