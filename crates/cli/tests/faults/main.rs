@@ -10,6 +10,7 @@ mod credit;
 mod links;
 mod malformed;
 mod management;
+mod policies;
 mod presettled;
 mod settlement;
 mod support;

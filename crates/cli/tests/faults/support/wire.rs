@@ -162,6 +162,14 @@ impl Wire {
         taken
     }
 
+    /// Waits until the router closes the socket.
+    pub(crate) fn expect_end(&mut self) {
+        let begun = Instant::now();
+        while self.read(Duration::from_millis(100)) {
+            assert!(begun.elapsed() < PATIENCE, "the router does not close the socket");
+        }
+    }
+
     /// Makes a round trip: what the router had to say before is here then.
     pub(crate) fn sync(&mut self) {
         let mut bytes = Vec::new();
