@@ -10,7 +10,9 @@ const FUZZ_SECONDS: u32 = 20;
 
 pub(crate) fn run() -> Result<()> {
     let mut steps = Steps::default();
-    steps.step("unit and property tests", || shell::run(shell::cargo().args(["test", "--workspace", "--locked"])));
+    steps.step("unit and property tests", || {
+        shell::run(shell::cargo().args(["test", "--workspace", "--locked", "--no-fail-fast"]))
+    });
     let mut programs = None;
     steps.step("release build", || {
         programs = Some(interop::build()?);
