@@ -3,7 +3,10 @@
 use amqp::terminus::{Source, TargetTerminus};
 use amqp::{DeliveryState, ErrorCondition};
 use amqp_endpoint::{Connection, LinkId, NewDelivery};
-use router_core::{ConnKey, Host, Level, Module, OutKey, SubscriberDelivery, SubscriberId, Transmit, Transmitted};
+use router_core::{
+    ConnKey, Host, Level, LinkKey, Module, NetworkEvent, OpenLink, OutKey, SubscriberDelivery, SubscriberId, Transmit,
+    Transmitted,
+};
 use std::fmt::Arguments;
 use std::ops::Range;
 use std::sync::Arc;
@@ -35,6 +38,12 @@ impl Host for Connections {
     fn attach_answer(&mut self, link: LinkRef, source: Option<Source>, target: Option<TargetTerminus>) {
         self.conns[link.0].endpoint.attach_answer(link.1, source, target, None);
     }
+
+    fn open_link(&mut self, _: Self::Conn, _: LinkKey, _: OpenLink) -> LinkRef {
+        unreachable!("no routers beside this one")
+    }
+
+    fn network(&mut self, _: NetworkEvent<'_>) {}
 
     fn detach(&mut self, link: LinkRef, closed: bool, error: Option<ErrorCondition>) {
         self.conns[link.0].endpoint.detach(link.1, closed, error);

@@ -117,6 +117,7 @@ impl Router {
             to_override: None,
             phase: None,
             ingress: None,
+            trace: amqp::message::Trace::default(),
             priority: priority(transfer.payload),
             state: transfer.state,
         };

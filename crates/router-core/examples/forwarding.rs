@@ -25,6 +25,12 @@ impl Host for CheapHost {
     type Content = u32;
 
     fn attach_answer(&mut self, _: u32, _: Option<Source>, _: Option<TargetTerminus>) {}
+    fn open_link(&mut self, _: Self::Conn, _: LinkKey, _: OpenLink) -> u32 {
+        unreachable!("no routers beside this one")
+    }
+
+    fn network(&mut self, _: NetworkEvent<'_>) {}
+
     fn detach(&mut self, _: u32, _: bool, _: Option<ErrorCondition>) {}
     fn add_credit(&mut self, _: u32, credit: u32) {
         self.credit += u64::from(credit);
@@ -125,6 +131,7 @@ impl Run {
             to_override: None,
             phase: None,
             ingress: None,
+            trace: amqp::message::Trace::default(),
             priority: 4,
             state: None,
         };

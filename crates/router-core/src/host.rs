@@ -1,9 +1,10 @@
 //! What the core asks of its surroundings, and what a delivery looks like on its way through.
 
+use amqp::message::Trace;
 use amqp::terminus::{Source, TargetTerminus};
 use amqp::{DeliveryState, ErrorCondition};
 
-use crate::{ConnKey, InKey, OutKey, SubscriberId};
+use crate::{ConnKey, InKey, LinkKey, NetworkEvent, OpenLink, OutKey, SubscriberId};
 
 /// What the core asks of its surroundings.
 ///
@@ -20,6 +21,10 @@ pub trait Host {
 
     /// Answers an attach. A refused one has the local terminus null and is followed by [`Host::detach`].
     fn attach_answer(&mut self, link: Self::Link, source: Option<Source>, target: Option<TargetTerminus>);
+    /// Attaches a link of the router's own. What is returned stands for it until the host says, with
+    /// [`Core::link_opened`](crate::Core::link_opened), where it is: later, for this call may come while the connection is
+    /// another thread's. Calls that name the stand-in are to be ignored.
+    fn open_link(&mut self, conn: Self::Conn, key: LinkKey, link: OpenLink) -> Self::Link;
     /// Detaches, or answers the peer's detach.
     fn detach(&mut self, link: Self::Link, closed: bool, error: Option<ErrorCondition>);
     /// Grants `credit` more to the peer that sends on `link`.
@@ -58,6 +63,9 @@ pub trait Host {
         content: Option<&Self::Content>,
         from: &SubscriberDelivery,
     ) -> Result<(), ErrorCondition>;
+
+    /// Tells the routing protocol.
+    fn network(&mut self, event: NetworkEvent<'_>);
 
     /// Whether a line of this module and level would be written anywhere.
     fn log_enabled(&self, module: Module, level: Level) -> bool;
@@ -146,6 +154,8 @@ pub struct Offer<'a> {
     pub phase: Option<u8>,
     /// Router annotation `x-opt-qd.ingress`, likewise.
     pub ingress: Option<&'a str>,
+    /// Router annotation `x-opt-qd.trace`, likewise: the routers it passed, first one first.
+    pub trace: Trace<'a>,
     /// Message priority (header; 4 when absent, at most 9).
     pub priority: u8,
     /// The sender's delivery state, if its transfer carried one.

@@ -140,6 +140,10 @@ pub struct ConnectionInfo {
     pub properties: Option<Map>,
     /// Protocol trace switched on for this connection alone.
     pub protocol_trace: bool,
+    /// Between routers: what this connection costs, the larger of what both ends say; at least 1.
+    pub cost: u32,
+    /// The peer takes large messages on links of their own (it offers `qd.streaming-links`).
+    pub streaming_links: bool,
     /// Which router annotations are stripped.
     pub strip_annotations: StripAnnotations,
     /// `linkCapacity`: initial credit for senders, and bound of queued presettled deliveries (deliveries).

@@ -9,6 +9,7 @@
 //! - `connection`, `attach`, `detach`, `link`: how these come and go;
 //! - `deliver`, then `forward`, then `transmit` and `queue`: the way of a delivery from its sender to its receivers;
 //! - `settle` and `sender`: what receivers and senders say of it afterwards; `credit`: who may send how much;
+//! - `network`, `routes`: other routers, and what the routing protocol says of them;
 //! - `local`: subscribers and senders within the router; `stats`, `timers`, `manage`: counting, and showing it.
 //!
 //! # What always holds
@@ -38,7 +39,9 @@ mod keys;
 mod link;
 mod local;
 mod manage;
+mod network;
 mod queue;
+mod routes;
 mod sender;
 mod settle;
 mod snapshot;
@@ -53,6 +56,7 @@ pub use info::{
     Treatment,
 };
 pub use keys::{ConnKey, InKey, LinkKey, OutKey, SubscriberId};
+pub use network::{LinkClass, NetworkEvent, OpenLink, Route, RouterIndex, RouterSet};
 pub use snapshot::{
     AddressConfigSnapshot, AddressSnapshot, ConnectionSnapshot, IngressHistogram, LinkSnapshot, LinkType, MASK_BITS,
     RouterStatistics,

@@ -81,6 +81,12 @@ impl Host for CheckingHost {
     type Content = Arc<Message>;
 
     fn attach_answer(&mut self, _link: u32, _source: Option<Source>, _target: Option<TargetTerminus>) {}
+    fn open_link(&mut self, _: Self::Conn, _: LinkKey, _: OpenLink) -> u32 {
+        unreachable!("no routers beside this one")
+    }
+
+    fn network(&mut self, _: NetworkEvent<'_>) {}
+
     fn detach(&mut self, _link: u32, _closed: bool, _error: Option<ErrorCondition>) {}
     fn add_credit(&mut self, link: u32, credit: u32) {
         let link = self.link(link);

@@ -137,6 +137,7 @@ impl World {
             to_override: None,
             phase: None,
             ingress: None,
+            trace: amqp::message::Trace::default(),
             priority: 4,
             state: None,
         };

@@ -80,6 +80,12 @@ impl Host for FakeHost {
     fn attach_answer(&mut self, link: L, source: Option<Source>, target: Option<TargetTerminus>) {
         self.calls.push(Call::Answer { link, source, target });
     }
+    fn open_link(&mut self, _: Self::Conn, _: LinkKey, _: OpenLink) -> L {
+        unreachable!("no routers beside this one")
+    }
+
+    fn network(&mut self, _: NetworkEvent<'_>) {}
+
     fn detach(&mut self, link: L, closed: bool, error: Option<ErrorCondition>) {
         self.calls.push(Call::Detach { link, closed, error });
     }
@@ -366,6 +372,7 @@ pub fn plain_offer<'a>(delivery_id: u32) -> Offer<'a> {
         to_override: None,
         phase: None,
         ingress: None,
+        trace: amqp::message::Trace::default(),
         priority: 4,
         state: None,
     }

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use amqp::terminus::{Source, TargetTerminus};
 use amqp::{DeliveryState, ErrorCondition};
 use amqp_endpoint::{LinkId, Now};
-use router_core::{Host, Level, Module, OutKey, SubscriberDelivery, SubscriberId, Transmit, Transmitted};
+use router_core::{
+    Host, Level, LinkKey, Module, NetworkEvent, OpenLink, OutKey, SubscriberDelivery, SubscriberId, Transmit,
+    Transmitted,
+};
 use slab::Slab;
 
 use super::conn::Conn;
@@ -202,6 +205,13 @@ impl Host for ShardHost {
             conn.endpoint.attach_answer(LinkId(link.link), source, target, None);
         }
     }
+
+    fn open_link(&mut self, conn: ConnRef, key: LinkKey, link: OpenLink) -> LinkRef {
+        let _ = (key, link);
+        LinkRef { conn, link: u32::MAX }
+    }
+
+    fn network(&mut self, _: NetworkEvent<'_>) {}
 
     fn detach(&mut self, link: LinkRef, closed: bool, error: Option<ErrorCondition>) {
         if !self.owns(link.conn) {

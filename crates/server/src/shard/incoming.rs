@@ -135,6 +135,7 @@ impl ShardHost {
             to_override: router.to,
             phase: (router.phase != 0).then_some(router.phase),
             ingress: router.ingress,
+            trace: router.trace,
             priority: examined.priority,
             state: arrived.state.take(),
         };
