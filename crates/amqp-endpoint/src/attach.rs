@@ -3,7 +3,7 @@
 use amqp::condition::names;
 use amqp::performative::{Attach, Performative, ReceiverSettleMode, Role, SenderSettleMode};
 use amqp::terminus::{Source, TargetTerminus};
-use amqp::{ErrorCondition, Map};
+use amqp::{ErrorCondition, Map, Symbol};
 
 use crate::fault::{Fault, Handled};
 use crate::link::{End, Link};
@@ -26,6 +26,27 @@ pub struct NewLink {
     pub target: Option<TargetTerminus>,
     /// Bytes; `None`: no limit.
     pub max_message_size: Option<u64>,
+    /// Extensions that this end supports.
+    pub offered_capabilities: Vec<Symbol>,
+    /// Extensions that this end would use if the peer supports them.
+    pub desired_capabilities: Vec<Symbol>,
+    /// Properties of the link, symbol keys.
+    pub properties: Option<Map>,
+}
+
+/// How the peer's attach is answered.
+#[derive(Clone, Debug, Default)]
+pub struct AttachAnswer {
+    /// Where messages come from; `None` refuses a link on which the peer receives.
+    pub source: Option<Source>,
+    /// Where messages go to; `None` refuses a link on which the peer sends.
+    pub target: Option<TargetTerminus>,
+    /// Bytes; `None`: no limit.
+    pub max_message_size: Option<u64>,
+    /// Extensions that this end supports.
+    pub offered_capabilities: Vec<Symbol>,
+    /// Extensions that this end would use if the peer supports them.
+    pub desired_capabilities: Vec<Symbol>,
     /// Properties of the link, symbol keys.
     pub properties: Option<Map>,
 }
@@ -42,14 +63,6 @@ pub enum AttachError {
     /// A link of this name and direction is attached in the session, or not yet detached by the peer.
     #[error("a link of this name and direction is attached in this session already")]
     NameInUse,
-}
-
-/// What an attach says beyond what is kept of its link.
-struct Terms {
-    source: Option<Source>,
-    target: Option<TargetTerminus>,
-    max_message_size: Option<u64>,
-    properties: Option<Map>,
 }
 
 impl Connection {
@@ -70,8 +83,12 @@ impl Connection {
         new.snd_settle_mode = link.snd_settle_mode;
         new.rcv_settle_mode = link.rcv_settle_mode;
         let index = self.add_link(new);
-        let NewLink { source, target, max_message_size, properties, .. } = link;
-        self.write_attach(index, Terms { source, target, max_message_size, properties });
+        let NewLink { source, target, max_message_size, offered_capabilities, desired_capabilities, .. } = link;
+        let properties = link.properties;
+        self.write_attach(
+            index,
+            AttachAnswer { source, target, max_message_size, offered_capabilities, desired_capabilities, properties },
+        );
         Ok(LinkId(index))
     }
 
@@ -84,8 +101,13 @@ impl Connection {
         target: Option<TargetTerminus>,
         max_message_size: Option<u64>,
     ) {
+        self.answer_attach(link, AttachAnswer { source, target, max_message_size, ..AttachAnswer::default() });
+    }
+
+    /// As [`Connection::attach_answer`], with capabilities and properties of this end's.
+    pub fn answer_attach(&mut self, link: LinkId, answer: AttachAnswer) {
         if self.links.get(link.0 as usize).is_some_and(|link| link.local == End::Absent && !link.lost) {
-            self.write_attach(link.0, Terms { source, target, max_message_size, properties: None });
+            self.write_attach(link.0, answer);
         }
     }
 
@@ -171,7 +193,7 @@ impl Connection {
         index
     }
 
-    fn write_attach(&mut self, index: u32, terms: Terms) {
+    fn write_attach(&mut self, index: u32, terms: AttachAnswer) {
         let Some(link) = self.links.get_mut(index as usize) else { return };
         link.local = End::Attached;
         let attach = Attach {
@@ -187,8 +209,8 @@ impl Connection {
             incomplete_unsettled: false,
             initial_delivery_count: link.sender.then_some(link.delivery_count),
             max_message_size: terms.max_message_size,
-            offered_capabilities: Vec::new(),
-            desired_capabilities: Vec::new(),
+            offered_capabilities: terms.offered_capabilities,
+            desired_capabilities: terms.desired_capabilities,
             properties: terms.properties,
         };
         let (channel, flow_due) = (link.session as u16, link.is_up() && link.unannounced > 0);

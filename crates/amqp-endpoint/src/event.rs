@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use amqp::performative::{Attach, Open};
+use amqp::performative::{Attach, Begin, Open};
 use amqp::{DeliveryState, ErrorCondition, Map, Symbol};
 
 use crate::{LinkId, SessionId};
@@ -24,7 +24,9 @@ pub enum Event<'a> {
     /// (which opens first).
     Opened(Arc<Open>),
     /// The peer began a session; accepted (and answered) unless the owner calls [`crate::Connection::end_session`].
-    SessionBegun(SessionId),
+    SessionBegun(SessionId, Box<Begin>),
+    /// The peer answered our [`crate::Connection::begin_session`].
+    SessionAnswered(SessionId, Box<Begin>),
     /// The peer ended a session, or answered our end, or broke the session's rules (then this end has ended it, with
     /// this error). A `LinkLost` came for each of its links before. Answered by this end.
     SessionEnded(SessionId, Option<ErrorCondition>),

@@ -100,7 +100,7 @@ impl Connection {
             }
             Performative::Begin(begin) => {
                 self.check_channel(channel)?;
-                self.on_begin(channel, &begin)
+                self.on_begin(channel, begin)
             }
             Performative::End(end) => {
                 let session = self.channels.get(channel.into()).ok_or_else(|| no_session(channel))?;

@@ -48,7 +48,7 @@ mod timers;
 mod unsettled;
 mod window;
 
-pub use attach::{AttachError, NewLink};
+pub use attach::{AttachAnswer, AttachError, NewLink};
 pub use config::{ConnectionConfig, Side};
 pub use connection::Connection;
 pub use event::{Event, IncomingTransfer};

@@ -115,9 +115,13 @@ impl Connection {
         self.phase == Phase::Finished && self.queue.is_empty()
     }
 
-    /// Both opens are exchanged, and no close.
-    pub(crate) fn is_open(&self) -> bool {
-        self.phase == Phase::Amqp && self.said.open && self.said.peer_open && !self.said.close
+    /// Sessions may be begun. Frames written before the peer's open must not be larger than any peer accepts.
+    pub(crate) fn may_begin(&mut self) -> bool {
+        let may = self.phase != Phase::Finished && self.may_write_frames();
+        if may && !self.said.peer_open {
+            self.output.set_max_frame_size(MIN_MAX_FRAME_SIZE);
+        }
+        may
     }
 
     /// AMQP frames may be written.
@@ -177,6 +181,10 @@ impl Connection {
         // No peer may ask for less than the minimum (section 2.7.1); one that does gets it.
         self.limits.remote_max_frame_size = open.max_frame_size.max(MIN_MAX_FRAME_SIZE);
         self.limits.remote_channel_max = open.channel_max;
+        if self.sessions.len() > usize::from(open.channel_max) + 1 {
+            let text = format!("more sessions have begun than the channel-max of {} allows", open.channel_max);
+            return Err(Fault::connection(names::RESOURCE_LIMIT_EXCEEDED, text));
+        }
         self.timers.set_peer_idle_time_out(open.idle_time_out);
         self.timers.handshake_by = None;
         self.limit_frames();

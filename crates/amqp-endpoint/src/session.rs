@@ -18,7 +18,7 @@ pub(crate) const OUTGOING_WINDOW: u32 = i32::MAX as u32;
 /// Why a session cannot be begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BeginError {
-    /// The opens are not exchanged yet, or the connection is closing.
+    /// This end's open is not sent yet, or the connection is closing.
     #[error("the connection is not open")]
     NotOpen,
     /// As many sessions exist as the peer allows.
@@ -115,10 +115,13 @@ impl Session {
 impl Connection {
     /// Begins a session; links may be attached at once.
     ///
+    /// An initiator may do so before the peer's open has come (2.4.3): frames of this end have at most 512 bytes then,
+    /// and the connection fails if the peer turns out to allow fewer sessions.
+    ///
     /// # Errors
-    /// Before the opens are exchanged, after a close, or when the peer's channel-max is reached.
+    /// Before this end has sent its open, after a close, or when the peer's channel-max is reached.
     pub fn begin_session(&mut self) -> Result<SessionId, BeginError> {
-        if !self.is_open() {
+        if !self.may_begin() {
             return Err(BeginError::NotOpen);
         }
         let limit = u32::from(self.limits.remote_channel_max) + 1;
@@ -137,34 +140,34 @@ impl Connection {
     }
 
     /// The peer's begin, or its answer to ours.
-    pub(crate) fn on_begin(&mut self, channel: u16, begin: &Begin) -> Handled<'static> {
+    pub(crate) fn on_begin(&mut self, channel: u16, begin: Begin) -> Handled<'static> {
         if self.channels.get(channel.into()).is_some() {
             let text = format!("a session has begun on channel {channel} already");
             return Err(Fault::connection(names::NOT_ALLOWED, text));
         }
         match begin.remote_channel {
-            Some(ours) => self.on_begin_answer(channel, ours, begin).map(|()| None),
+            Some(ours) => self.on_begin_answer(channel, ours, begin),
             None => self.on_new_session(channel, begin).map(Some),
         }
     }
 
-    fn on_begin_answer(&mut self, channel: u16, ours: u16, begin: &Begin) -> Result<(), Fault> {
+    fn on_begin_answer(&mut self, channel: u16, ours: u16, begin: Begin) -> Handled<'static> {
         // A session that we ended before the answer came is answered all the same, and ended after that.
         let unanswered = self.sessions.get_mut(usize::from(ours)).filter(|session| !session.mapped);
         let Some(session) = unanswered else {
             let text = format!("begin answers channel {ours}, where no begin waits for an answer");
             return Err(Fault::connection(names::NOT_ALLOWED, text));
         };
-        session.map(channel, begin);
-        let held = session.held;
+        session.map(channel, &begin);
+        let (held, ended) = (session.held, session.ended);
         self.channels.insert(channel.into(), ours.into());
         if held {
             self.session_flow_due(ours.into());
         }
-        Ok(())
+        Ok((!ended).then(|| Event::SessionAnswered(SessionId(ours.into()), Box::new(begin))))
     }
 
-    fn on_new_session(&mut self, channel: u16, begin: &Begin) -> Result<Event<'static>, Fault> {
+    fn on_new_session(&mut self, channel: u16, begin: Begin) -> Result<Event<'static>, Fault> {
         if self.sessions.len() > usize::from(self.limits.remote_channel_max) {
             let text = format!(
                 "no channel is left to answer on: the channel-max of {} allows no more sessions",
@@ -173,10 +176,10 @@ impl Connection {
             return Err(Fault::connection(names::NOT_ALLOWED, text));
         }
         let session = self.add_session();
-        self.sessions[session as usize].map(channel, begin);
+        self.sessions[session as usize].map(channel, &begin);
         self.channels.insert(channel.into(), session);
         self.write_begin(session, Some(channel));
-        Ok(Event::SessionBegun(SessionId(session)))
+        Ok(Event::SessionBegun(SessionId(session), Box::new(begin)))
     }
 
     /// The peer's end, or its answer to ours.

@@ -50,6 +50,8 @@ impl Client {
             source: Some(source),
             target: Some(TargetTerminus::Target(target)),
             max_message_size: None,
+            offered_capabilities: Vec::new(),
+            desired_capabilities: Vec::new(),
             properties: None,
         };
         let link = self.endpoint.attach(self.session, link).unwrap_or_else(|error| panic!("no link: {error}"));

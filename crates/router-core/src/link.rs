@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::arena::NONE;
 use crate::core::Core;
 use crate::stats::{LinkCounters, Rate};
-use crate::{Host, Level, LinkType, Module};
+use crate::{Host, Level, LinkKey, LinkType, Module};
 
 /// A link. There may be very many: what few of them need is boxed.
 pub(crate) struct Link<H: Host> {
@@ -87,6 +87,11 @@ impl<H: Host> Link<H> {
 }
 
 impl<H: Host> Core<H> {
+    /// The number of a link, as logs and management show it; `None` if it is gone.
+    pub fn link_id(&self, link: LinkKey) -> Option<u64> {
+        self.links.get(link.0).map(|link| link.id)
+    }
+
     /// Puts a link at the end of its connection's list.
     pub(crate) fn list_in_connection(&mut self, link: u32) {
         let connection = &mut self.connections[self.links[link].conn];

@@ -32,7 +32,7 @@ fn the_largest_frame_is_allowed() {
     Performative::Begin(begin()).encode(&mut body);
     body.resize(16384 - 8, 0);
     peer.bytes(&raw_frame(0, &body));
-    assert!(matches!(peer.end.take()[..], [Event::SessionBegun(_)]));
+    assert!(matches!(peer.end.take()[..], [Event::SessionBegun(..)]));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn an_extended_header_is_skipped() {
     Performative::Begin(begin()).encode(&mut body);
     let size = (12 + body.len()) as u32;
     peer.bytes(&[&size.to_be_bytes()[..], &[3, 0, 0, 0], b"skip", &body].concat());
-    assert!(matches!(peer.end.take()[..], [Event::SessionBegun(_)]));
+    assert!(matches!(peer.end.take()[..], [Event::SessionBegun(..)]));
 }
 
 #[test]

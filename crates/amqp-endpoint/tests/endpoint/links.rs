@@ -3,7 +3,7 @@
 use amqp::performative::{Attach, Begin, Performative, ReceiverSettleMode, Role, SenderSettleMode};
 use amqp::terminus::{Source, Target, TargetTerminus};
 use amqp::{ErrorCondition, Map, Symbol, Value};
-use amqp_endpoint::{AttachError, ConnectionConfig, Event, LinkId, NewLink, SessionId};
+use amqp_endpoint::{AttachAnswer, AttachError, ConnectionConfig, Event, LinkId, NewLink, SessionId};
 
 use crate::pair::{Pair, config, receiver, sender};
 use crate::scripted::{Scripted, a_detach, attach, begin, credit, whole};
@@ -22,6 +22,8 @@ fn full() -> NewLink {
         source: Some(Source { address: Some("from".to_owned()), durable: 2, ..Source::default() }),
         target: Some(TargetTerminus::Target(Target { address: Some("to".to_owned()), ..Target::default() })),
         max_message_size: Some(1 << 33),
+        offered_capabilities: vec![Symbol::from("mine")],
+        desired_capabilities: vec![Symbol::from("yours")],
         properties: Some(properties()),
     }
 }
@@ -45,6 +47,8 @@ fn an_attach_says_all_that_the_owner_wants() {
         source: full().source,
         target: full().target,
         max_message_size: full().max_message_size,
+        offered_capabilities: full().offered_capabilities,
+        desired_capabilities: full().desired_capabilities,
         properties: full().properties,
         ..Attach::new("full", 0, Role::Receiver)
     };
@@ -77,6 +81,27 @@ fn the_owner_sees_all_that_the_peers_attach_says() {
     let events = peer.end.take();
     let [Event::Attached(_, told)] = &events[..] else { panic!("{events:?}") };
     assert_eq!(**told, said);
+}
+
+#[test]
+fn an_answer_says_all_that_the_owner_wants() {
+    let mut peer = Scripted::begun();
+    peer.frame(0, Performative::Attach(Box::new(attach("a", 3, Role::Sender))));
+    let NewLink { source, target, max_message_size, offered_capabilities, desired_capabilities, properties, .. } =
+        full();
+    let answer =
+        AttachAnswer { source, target, max_message_size, offered_capabilities, desired_capabilities, properties };
+    peer.end.connection.answer_attach(LinkId(0), answer.clone());
+    let expected = Attach {
+        source: answer.source,
+        target: answer.target,
+        max_message_size: answer.max_message_size,
+        offered_capabilities: answer.offered_capabilities,
+        desired_capabilities: answer.desired_capabilities,
+        properties: answer.properties,
+        ..Attach::new("a", 0, Role::Receiver)
+    };
+    assert_eq!(peer.answers()[0].performative, Performative::Attach(Box::new(expected)));
 }
 
 #[test]

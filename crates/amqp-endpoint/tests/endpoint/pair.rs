@@ -180,9 +180,10 @@ impl Pair {
         let client = self.client.connection.begin_session().expect("the connection is open");
         self.run();
         let begun = self.server.take().into_iter().find_map(|event| match event {
-            Event::SessionBegun(session) => Some(session),
+            Event::SessionBegun(session, _) => Some(session),
             _ => None,
         });
+        self.client.events.retain(|event| !matches!(event, Event::SessionAnswered(..)));
         (client, begun.expect("the server saw the session"))
     }
 
@@ -248,7 +249,8 @@ fn kept(event: Event<'_>) -> Event<'static> {
         Event::Authenticated { mechanism, user } => Event::Authenticated { mechanism, user },
         Event::StartTls => Event::StartTls,
         Event::Opened(open) => Event::Opened(open),
-        Event::SessionBegun(session) => Event::SessionBegun(session),
+        Event::SessionBegun(session, begin) => Event::SessionBegun(session, begin),
+        Event::SessionAnswered(session, begin) => Event::SessionAnswered(session, begin),
         Event::SessionEnded(session, error) => Event::SessionEnded(session, error),
         Event::Attached(link, attach) => Event::Attached(link, attach),
         Event::AttachAnswered(link, attach) => Event::AttachAnswered(link, attach),
@@ -302,6 +304,8 @@ pub(crate) fn sender(name: &str) -> NewLink {
         source: Some(Source::default()),
         target: Some(TargetTerminus::Target(Target { address: Some(name.to_owned()), ..Target::default() })),
         max_message_size: None,
+        offered_capabilities: Vec::new(),
+        desired_capabilities: Vec::new(),
         properties: None,
     }
 }

@@ -1,8 +1,9 @@
 //! Begin and end (part 2, section 2.5).
 
-use amqp::ErrorCondition;
-use amqp::performative::{Begin, Disposition, End, Performative, Role};
-use amqp_endpoint::{AttachError, BeginError, ConnectionConfig, Event, SessionId};
+use amqp::frame::AMQP_HEADER;
+use amqp::performative::{Begin, Disposition, End, Open, Performative, Role};
+use amqp::{ErrorCondition, Symbol};
+use amqp_endpoint::{AttachError, BeginError, ConnectionConfig, Event, SessionId, Side};
 
 use crate::pair::{Pair, config, receiver, sender, unsettled};
 use crate::scripted::{Scripted, attach, begin, credit, open, whole};
@@ -62,6 +63,74 @@ fn a_session_cannot_begin_before_the_connection_is_open() {
     assert_eq!(peer.end.connection.begin_session(), Err(BeginError::NotOpen));
 }
 
+/// An initiator that has heard nothing yet.
+fn early() -> Scripted {
+    let mut peer = Scripted::silent(config("initiator"), Side::Initiator { sasl: None });
+    peer.take_output();
+    peer
+}
+
+#[test]
+fn an_initiator_begins_and_attaches_before_the_peer_has_said_anything() {
+    let mut peer = early();
+    let session = peer.end.connection.begin_session().unwrap();
+    peer.end.connection.attach(session, sender("a")).unwrap();
+    let frames: Vec<_> = peer.answers().into_iter().map(|frame| frame.performative).collect();
+    assert!(matches!(frames[..], [Performative::Begin(_), Performative::Attach(_)]), "{frames:?}");
+}
+
+#[test]
+fn sessions_begun_early_are_answered_once_the_peer_speaks() {
+    let mut peer = early();
+    let session = peer.end.connection.begin_session().unwrap();
+    peer.bytes(&AMQP_HEADER);
+    peer.frame(0, Performative::Open(Box::new(open())));
+    let said = Begin { remote_channel: Some(0), offered_capabilities: vec![Symbol::from("o")], ..begin() };
+    peer.frame(7, Performative::Begin(said.clone()));
+    let events = peer.end.take();
+    let Some(Event::SessionAnswered(answered, told)) = events.last() else { panic!("{events:?}") };
+    assert_eq!((*answered, &**told), (session, &said));
+}
+
+#[test]
+fn a_peer_that_allows_fewer_sessions_than_have_begun_early_is_left() {
+    let mut peer = early();
+    peer.end.connection.begin_session().unwrap();
+    peer.end.connection.begin_session().unwrap();
+    peer.bytes(&AMQP_HEADER);
+    peer.frame(0, Performative::Open(Box::new(Open { channel_max: 0, ..open() })));
+    assert!(matches!(peer.end.take().last(), Some(Event::Failed(_))));
+}
+
+#[test]
+fn links_on_many_sessions_are_attached_in_the_order_in_which_the_owner_asked() {
+    let mut peer = Scripted::open();
+    let mut expected = Vec::new();
+    for class in 0..11_u16 {
+        let session = peer.end.connection.begin_session().unwrap();
+        for name in ["in", "out"] {
+            let name = format!("{name} {class}");
+            peer.end.connection.attach(session, sender(&name)).unwrap();
+            expected.push((class, name));
+        }
+    }
+    let attached = peer.answers().into_iter().filter_map(|frame| match frame.performative {
+        Performative::Attach(attach) => Some((frame.channel, attach.name)),
+        _ => None,
+    });
+    assert_eq!(attached.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn the_owner_sees_what_the_peers_begin_says() {
+    let mut peer = Scripted::open();
+    let said = Begin { desired_capabilities: vec![Symbol::from("d")], ..begin() };
+    peer.frame(0, Performative::Begin(said.clone()));
+    let events = peer.end.take();
+    let [Event::SessionBegun(_, told)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(**told, said);
+}
+
 #[test]
 fn as_many_sessions_begin_as_the_peer_allows() {
     let mut peer = peer_allows(1);
@@ -82,7 +151,7 @@ fn a_channel_above_our_channel_max_closes_the_connection() {
 fn the_largest_channel_is_allowed() {
     let mut peer = Scripted::open_with(ConnectionConfig { channel_max: 3, ..config("acceptor") });
     peer.frame(3, Performative::Begin(begin()));
-    assert!(matches!(peer.end.take()[..], [Event::SessionBegun(_)]));
+    assert!(matches!(peer.end.take()[..], [Event::SessionBegun(..)]));
 }
 
 #[test]
@@ -295,6 +364,6 @@ fn a_session_in_the_other_direction_has_a_peer_channel_of_its_own() {
     peer.frame(40, Performative::Begin(Begin { remote_channel: Some(0), ..begin() }));
     peer.frame(40, Performative::Attach(Box::new(attach("a", 0, Role::Sender))));
     let events = peer.end.take();
-    let [Event::Attached(link, _)] = events[..] else { panic!("{events:?}") };
+    let [Event::SessionAnswered(..), Event::Attached(link, _)] = events[..] else { panic!("{events:?}") };
     assert_eq!(peer.end.connection.link(link).unwrap().session, session);
 }

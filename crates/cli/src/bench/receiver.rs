@@ -231,6 +231,8 @@ pub(super) fn attach_receiver(
             source: Some(source),
             target: Some(TargetTerminus::Target(Target::default())),
             max_message_size: None,
+            offered_capabilities: Vec::new(),
+            desired_capabilities: Vec::new(),
             properties: None,
         },
     );

@@ -211,6 +211,8 @@ impl Party for SenderParty {
                     source: Some(Source::default()),
                     target: Some(TargetTerminus::Target(target)),
                     max_message_size: None,
+                    offered_capabilities: Vec::new(),
+                    desired_capabilities: Vec::new(),
                     properties: None,
                 },
             );

@@ -103,7 +103,8 @@ impl Books {
             }
             Event::Authenticated { .. }
             | Event::StartTls
-            | Event::SessionBegun(_)
+            | Event::SessionBegun(..)
+            | Event::SessionAnswered(..)
             | Event::Credit { .. }
             | Event::Drained { .. }
             | Event::SenderOutcome { .. }

@@ -59,6 +59,8 @@ impl Client {
             source: Some(Source::default()),
             target: Some(TargetTerminus::Target(target)),
             max_message_size: None,
+            offered_capabilities: Vec::new(),
+            desired_capabilities: Vec::new(),
             properties: None,
         })?;
         let sender = Sender { link, name, address: address.unwrap_or_default().to_owned() };
@@ -85,6 +87,8 @@ impl Client {
             source: Some(Source { address: asked.clone(), dynamic, ..Source::default() }),
             target: Some(TargetTerminus::Target(Target::default())),
             max_message_size: None,
+            offered_capabilities: Vec::new(),
+            desired_capabilities: Vec::new(),
             properties: None,
         })?;
         self.wait(&format!("Opening link {name}"), |books| books.link(link).answer.is_some())?;

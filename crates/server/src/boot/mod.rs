@@ -17,7 +17,7 @@ use crate::shard::{ShardEvent, Shards};
 use crate::{ConfigSource, DISPATCH_VERSION, Options};
 use config::{Config, Distribution, Entity, Mode, PolicyConfig, RouterConfig, Settings};
 use management::{Agent, Attributes};
-use router_core::{RouterSettings, Treatment};
+use router_core::{RouterSettings, SubscriberId, Treatment};
 use tokio::sync::mpsc;
 
 /// Where management listens: for clients at this router, for clients anywhere, and for the router itself.
@@ -50,8 +50,9 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
         shards: shards.clone(),
     };
     let next_tick = shards.now();
-    let mut plane = Plane { shards, agent: Agent::new(), entities, events: receiver, lookups: looked_up, next_tick };
-    activate_management(&plane);
+    let management = activate_management(&shards);
+    let mut plane =
+        Plane { shards, agent: Agent::new(), entities, events: receiver, management, lookups: looked_up, next_tick };
     let workers = config.router.worker_threads;
     for entity in config.entities {
         apply(&mut plane.entities, entity)?;
@@ -124,14 +125,13 @@ fn start_shards(
         .map_err(|error| StartFailure::System("start the first worker thread", error))
 }
 
-fn activate_management(plane: &Plane) {
+/// Lets management listen; returned is who it is to the core.
+fn activate_management(shards: &Shards) -> Vec<SubscriberId> {
     logging::log!(AGENT, Info, "Activating management agent on $_management_internal");
-    plane.shards.with_core(|core, host, now| {
+    shards.with_core(|core, host, now| {
         core.log_start(host);
-        for address in MANAGEMENT_ADDRESSES {
-            core.subscribe(now, host, address);
-        }
-    });
+        MANAGEMENT_ADDRESSES.iter().map(|address| core.subscribe(now, host, address)).collect()
+    })
 }
 
 /// Puts one entity of the configuration to work.

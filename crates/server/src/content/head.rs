@@ -201,6 +201,8 @@ fn refusal(error: AnnotationsError) -> Refusal {
 pub(crate) struct RouterPart<'a> {
     /// `x-opt-qd.phase`; 0: left out.
     pub(crate) phase: u8,
+    /// `x-opt-qd.stream`: the router that it goes to need not wait for its end.
+    pub(crate) stream: bool,
     /// `x-opt-qd.to`.
     pub(crate) to_override: Option<&'a str>,
     /// This router, as it stands in ingress and trace (`0/<router id>`); `None` on edge routers, which leave no trace.
@@ -232,7 +234,7 @@ impl Layout {
         let kept = if self.keep { came.router } else { RouterAnnotations::default() };
         let goes = router.map_or_else(RouterAnnotations::default, |router| RouterAnnotations {
             phase: router.phase,
-            stream: false,
+            stream: router.stream,
             to: router.to_override,
             ingress: kept.ingress.or(router.this_router),
             trace: kept.trace,

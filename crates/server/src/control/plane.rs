@@ -7,6 +7,7 @@ use crate::process::signals::{Signals, StopSignal};
 use crate::shard::{ShardEvent, Shards, SubscriberMessage};
 use amqp::message::Message;
 use management::{Agent, RequestContext};
+use router_core::SubscriberId;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -19,6 +20,8 @@ pub(crate) struct Plane {
     pub(crate) agent: Agent,
     pub(crate) entities: Entities,
     pub(crate) events: mpsc::UnboundedReceiver<ShardEvent>,
+    /// Who of the core's subscribers is the management agent.
+    pub(crate) management: Vec<SubscriberId>,
     pub(crate) lookups: mpsc::UnboundedReceiver<LookedUp>,
     /// When the core's timers are looked at next, in the shards' time.
     pub(crate) next_tick: Duration,
@@ -114,7 +117,10 @@ impl Plane {
             ShardEvent::ListenerFailed { listener, message } => {
                 return self.entities.listeners.failed(listener, &message);
             }
-            ShardEvent::Message(request) => self.answer(&request),
+            // Nobody to tell: this version's control plane has no routing protocol.
+            ShardEvent::Network(update) => logging::log!(ROUTER, Debug, "{update:?}"),
+            ShardEvent::Message(message) if self.management.contains(&message.subscriber) => self.answer(&message),
+            ShardEvent::Message(_) => {}
         }
         Ok(())
     }

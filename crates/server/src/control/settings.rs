@@ -43,7 +43,9 @@ fn common(connection: &config::ConnectionSettings) -> ConnectionSettings {
         max_sessions: connection.max_sessions,
         max_session_frames: connection.max_session_frames,
         idle_timeout: connection.idle_timeout,
+        // Between routers annotations are never stripped, whatever is configured.
         strip_annotations: match connection.strip_annotations {
+            _ if matches!(connection.role, config::Role::InterRouter | config::Role::Edge) => StripAnnotations::No,
             config::StripAnnotations::In => StripAnnotations::In,
             config::StripAnnotations::Out => StripAnnotations::Out,
             config::StripAnnotations::Both => StripAnnotations::Both,

@@ -126,7 +126,7 @@ impl ShardHost {
         let entry = self.conns.vacant_entry();
         // Descriptors, and so connections, number far fewer than 2^32.
         let slot = entry.key() as u32;
-        let at = ConnRef { shard: self.shard, slot, id: id as u32 };
+        let at = ConnRef { shard: self.shard, slot, id: id as u32, peer: settings.role.is_router() };
         let endpoint = Connection::new(config, side, self.now);
         entry.insert(Box::new(Conn::new(at, id, Transport::Plain(stream), endpoint, Arc::clone(settings), peer)));
         self.shared.register(id, at);

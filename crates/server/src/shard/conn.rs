@@ -4,14 +4,15 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use amqp::terminus::{Source, TargetTerminus};
 use amqp_endpoint::{Connection, LinkId, Now, SessionId};
-use router_core::{ConnKey, OutKey};
+use router_core::{ConnKey, LinkClass, OutKey};
 
 use super::feeding::Streaming;
 use super::incoming::{Incoming, Progress};
 use super::outgoing::{Delivery, OUTPUT_HIGH, Step};
 use super::place::{ConnRef, LinkRef};
-use super::settings::{ConnectionSettings, ConnectorAttempt};
+use super::settings::{ConnectionSettings, ConnectorAttempt, MessageComponents};
 use super::transport::Transport;
 use crate::content::Depth;
 
@@ -33,6 +34,8 @@ pub(super) struct Conn {
     pub(super) authenticated: (Option<String>, Option<String>),
     /// Links by their index in the endpoint.
     pub(super) links: Vec<Link>,
+    /// Sessions that this router has begun, for links of its own.
+    pub(super) sessions: Vec<(LinkClass, SessionId)>,
     /// Links with deliveries that wait, each once.
     pub(super) sending: VecDeque<u32>,
     /// Bytes of messages that are being gathered.
@@ -113,6 +116,37 @@ pub(super) struct Link {
     pub(super) ends: Option<Box<(String, String)>>,
 }
 
+impl Link {
+    /// A link between these two.
+    pub(super) fn new(settings: &ConnectionSettings, source: Option<&Source>, target: Option<&TargetTerminus>) -> Self {
+        let logged = settings.message_components != MessageComponents::NONE;
+        let (source, target) = (source_address(source), target_address(target));
+        let depth = match target {
+            _ if logged => Depth::ApplicationProperties,
+            Some(_) if settings.own_user_id_only => Depth::Properties,
+            Some(_) => Depth::Annotations,
+            None => Depth::Properties,
+        };
+        let ends = logged.then(|| Box::new((source.unwrap_or_default(), target.unwrap_or_default())));
+        Self { depth, ends, ..Self::default() }
+    }
+}
+
+/// The address of a source that names one.
+fn source_address(source: Option<&Source>) -> Option<String> {
+    source.and_then(|source| source.address.clone())
+}
+
+/// The address of a target, or something in its stead when messages need not name one.
+fn target_address(target: Option<&TargetTerminus>) -> Option<String> {
+    match target {
+        Some(TargetTerminus::Target(target)) if target.dynamic => Some(String::new()),
+        Some(TargetTerminus::Target(target)) => target.address.clone(),
+        Some(TargetTerminus::Coordinator { .. }) => Some("$coordinator".to_owned()),
+        None => None,
+    }
+}
+
 impl Conn {
     pub(super) fn new(
         at: ConnRef,
@@ -132,6 +166,7 @@ impl Conn {
             key: None,
             authenticated: (None, None),
             links: Vec::new(),
+            sessions: Vec::new(),
             sending: VecDeque::new(),
             gathered: 0,
             leftover: Vec::new(),

@@ -3,15 +3,12 @@
 use std::sync::Arc;
 
 use amqp::performative::{Attach, Role, SenderSettleMode};
-use amqp::terminus::{Source, TargetTerminus};
 use amqp_endpoint::{Event, Input, LinkId};
 use router_core::{AttachInfo, Core, InKey, LinkKey, OutKey};
 
 use super::conn::Link;
 use super::host::{ShardHost, mark_dirty};
 use super::outgoing::OUTPUT_HIGH;
-use super::settings::MessageComponents;
-use crate::content::Depth;
 
 impl ShardHost {
     /// Gives an endpoint the bytes that came, and acts on what it makes of them. Says how many it is done with.
@@ -113,11 +110,17 @@ impl ShardHost {
             Event::SessionWritable(_) => self.pump(slot),
             Event::Closed(error) => self.closed_by_peer(core, slot, error),
             Event::Failed(error) => self.failed(core, slot, &error),
-            // A session needs nothing but its links; those that end tell of their links one by one. This end attaches
-            // no links of its own, and TLS is not allowed here. The frequent ones never come here.
-            Event::SessionBegun(_)
-            | Event::SessionEnded(..)
-            | Event::AttachAnswered(..)
+            Event::AttachAnswered(link, attach) => self.attach_answered(core, slot, link, *attach),
+            // Its links were told of one by one.
+            Event::SessionEnded(session, _) => {
+                if let Some(conn) = self.conns.get_mut(slot as usize) {
+                    conn.session_gone(session);
+                }
+            }
+            // A session of the peer's needs nothing but its links, and TLS is not allowed here. The frequent ones never
+            // come here.
+            Event::SessionBegun(..)
+            | Event::SessionAnswered(..)
             | Event::StartTls
             | Event::Transfer(_)
             | Event::Outcome { .. }
@@ -130,17 +133,8 @@ impl ShardHost {
     fn attached(&mut self, core: &mut Core<Self>, slot: u32, link: LinkId, attach: Attach) {
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
         let Some(key) = conn.key else { return };
-        let logged = conn.settings.message_components != MessageComponents::NONE;
         let incoming = attach.role == Role::Sender;
-        let (source, target) = (source_address(&attach.source), target_address(&attach.target));
-        let depth = match target {
-            _ if logged => Depth::ApplicationProperties,
-            Some(_) if conn.settings.own_user_id_only => Depth::Properties,
-            Some(_) => Depth::Annotations,
-            None => Depth::Properties,
-        };
-        let ends = logged.then(|| Box::new((source.unwrap_or_default(), target.unwrap_or_default())));
-        *conn.link_mut(link) = Link { depth, ends, ..Link::default() };
+        *conn.link_mut(link) = Link::new(&conn.settings, attach.source.as_ref(), attach.target.as_ref());
         let at = conn.link_ref(link);
         let info = AttachInfo {
             name: attach.name,
@@ -208,20 +202,5 @@ impl ShardHost {
         }
         self.through.extend(through.drain(..));
         self.pumped = through;
-    }
-}
-
-/// The address of a source that names one.
-fn source_address(source: &Option<Source>) -> Option<String> {
-    source.as_ref().and_then(|source| source.address.clone())
-}
-
-/// The address of a target, or something in its stead when messages need not name one.
-fn target_address(target: &Option<TargetTerminus>) -> Option<String> {
-    match target {
-        Some(TargetTerminus::Target(target)) if target.dynamic => Some(String::new()),
-        Some(TargetTerminus::Target(target)) => target.address.clone(),
-        Some(TargetTerminus::Coordinator { .. }) => Some("$coordinator".to_owned()),
-        None => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use amqp::performative::Open;
-use router_core::SubscriberDelivery;
+use router_core::{ConnKey, NetworkEvent, SubscriberDelivery, SubscriberId, Treatment};
 
 use super::settings::{ConnectorId, ListenerId};
 
@@ -47,13 +47,40 @@ pub(crate) enum ShardEvent {
         /// The system's words.
         message: String,
     },
+    /// Something that the routing protocol has to know.
+    Network(NetworkUpdate),
     /// A message for an in-process subscriber.
     Message(SubscriberMessage),
+}
+
+/// A [`NetworkEvent`] on its way to the control plane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NetworkUpdate {
+    /// See [`NetworkEvent::NeighborUp`].
+    NeighborUp { conn: ConnKey, cost: u32 },
+    /// See [`NetworkEvent::NeighborLost`].
+    NeighborLost { conn: ConnKey },
+    /// See [`NetworkEvent::LocalAddress`].
+    LocalAddress { key: Box<str>, treatment: Treatment, present: bool },
+}
+
+impl From<NetworkEvent<'_>> for NetworkUpdate {
+    fn from(event: NetworkEvent<'_>) -> Self {
+        match event {
+            NetworkEvent::NeighborUp { conn, cost } => Self::NeighborUp { conn, cost },
+            NetworkEvent::NeighborLost { conn } => Self::NeighborLost { conn },
+            NetworkEvent::LocalAddress { key, treatment, present } => {
+                Self::LocalAddress { key: key.into(), treatment, present }
+            }
+        }
+    }
 }
 
 /// A message that the core handed to an in-process subscriber.
 #[derive(Debug)]
 pub(crate) struct SubscriberMessage {
+    /// Whom it is for.
+    pub(crate) subscriber: SubscriberId,
     /// All sections, as they came.
     pub(crate) message: Vec<u8>,
     /// Where it came from.

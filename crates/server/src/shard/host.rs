@@ -15,6 +15,7 @@ use slab::Slab;
 use super::conn::Conn;
 use super::event::{ShardEvent, SubscriberMessage};
 use super::mailbox::{Batch, Mail};
+use super::own_links::Opening;
 use super::place::{ConnRef, LinkRef};
 use super::shared::Shared;
 use crate::content::{Content, Layout};
@@ -37,6 +38,8 @@ pub(crate) struct ShardHost {
     pub(super) attention: Vec<u32>,
     /// Slots of connections whose output was full and is not any more.
     pub(super) unchoke: Vec<u32>,
+    /// Links of the router's own that are to be attached.
+    pub(super) openings: VecDeque<Opening>,
     /// The time of this turn.
     pub(super) now: Now,
     /// For use within calls: emptied, not freed.
@@ -84,6 +87,7 @@ impl ShardHost {
             ready: VecDeque::new(),
             attention: Vec::new(),
             unchoke: Vec::new(),
+            openings: VecDeque::new(),
             now: Now::ZERO,
             pumped: Vec::new(),
             listeners: Vec::new(),
@@ -207,11 +211,12 @@ impl Host for ShardHost {
     }
 
     fn open_link(&mut self, conn: ConnRef, key: LinkKey, link: OpenLink) -> LinkRef {
-        let _ = (key, link);
-        LinkRef { conn, link: u32::MAX }
+        self.want_link(conn, key, link)
     }
 
-    fn network(&mut self, _: NetworkEvent<'_>) {}
+    fn network(&mut self, event: NetworkEvent<'_>) {
+        self.shared.tell(ShardEvent::Network(event.into()));
+    }
 
     fn detach(&mut self, link: LinkRef, closed: bool, error: Option<ErrorCondition>) {
         if !self.owns(link.conn) {
@@ -294,7 +299,7 @@ impl Host for ShardHost {
 
     fn to_subscriber(
         &mut self,
-        _subscriber: SubscriberId,
+        subscriber: SubscriberId,
         content: Option<&Content<LinkRef>>,
         from: &SubscriberDelivery,
     ) -> Result<(), ErrorCondition> {
@@ -314,7 +319,7 @@ impl Host for ShardHost {
                 "Too many messages wait for the router itself",
             ));
         };
-        let event = SubscriberMessage { message, from: from.clone(), _ticket: ticket };
+        let event = SubscriberMessage { subscriber, message, from: from.clone(), _ticket: ticket };
         self.shared.tell(ShardEvent::Message(event));
         Ok(())
     }

@@ -4,14 +4,13 @@
 use std::sync::Arc;
 
 use amqp::DeliveryState;
-use amqp::message::RouterAnnotations;
 use amqp_endpoint::{IncomingTransfer, LinkId};
 use router_core::{Core, InKey, LinkKey, Offer, Offered as Answer};
 
 use super::feeding::{Resumption, Streaming};
 use super::host::{Offered, ShardHost};
 use super::message_log::messages_are_logged;
-use crate::content::{Content, Examined, Head, Layout, Look, Refusal, before_body, examine, stream};
+use crate::content::{Content, Examined, Head, Look, Refusal, before_body, examine, stream};
 
 /// Bytes of a message that is not complete from which on it is streamed; the old router's "Q2".
 const STREAM_FROM: usize = 128 * 1024;
@@ -31,11 +30,19 @@ pub(super) struct Incoming {
 /// What is done with the frames.
 pub(super) enum Progress {
     /// They are put together.
-    Gathering(Vec<u8>),
+    Gathering(Gathered),
     /// They go to the readers.
     Streaming(Streaming),
     /// They are thrown away. At the end the message is refused for this reason, if there is one.
     Discarding(Option<Refusal>),
+}
+
+/// So much as has come of a message.
+#[derive(Default)]
+pub(super) struct Gathered {
+    bytes: Vec<u8>,
+    /// Its annotations are there, and do not ask for it to be passed on as it comes.
+    waits: bool,
 }
 
 /// What is known of a delivery beside its bytes.
@@ -164,7 +171,7 @@ impl ShardHost {
         let keep = !conn.settings.strip_annotations.strips_incoming();
         let depth = conn.link_mut(arrived.link).depth;
         let examined = examine(bytes, &Look { message_format: arrived.message_format, complete, depth, keep });
-        if complete || examined.as_ref().is_ok_and(|examined| examined.sufficient) {
+        if complete {
             conn.log_message("Received", arrived.link, bytes);
         }
         if conn.settings.own_user_id_only
@@ -185,9 +192,9 @@ impl ShardHost {
     fn begin(&mut self, core: &mut Core<Self>, slot: u32, transfer: IncomingTransfer<'_>) {
         let mut bytes = std::mem::take(&mut self.spare);
         bytes.extend_from_slice(transfer.payload);
-        let mut incoming =
-            Box::new(Incoming { arrived: Arrived::new(transfer), progress: Progress::Gathering(Vec::new()) });
-        incoming.progress = self.gathered(core, slot, &mut incoming.arrived, bytes);
+        let nothing = Progress::Gathering(Gathered::default());
+        let mut incoming = Box::new(Incoming { arrived: Arrived::new(transfer), progress: nothing });
+        incoming.progress = self.gathered(core, slot, &mut incoming.arrived, Gathered { bytes, waits: false });
         self.put_back(slot, incoming);
     }
 
@@ -203,11 +210,11 @@ impl ShardHost {
             incoming.arrived.state = transfer.state;
         }
         match &mut incoming.progress {
-            Progress::Gathering(bytes) => {
-                bytes.extend_from_slice(payload);
+            Progress::Gathering(gathered) => {
+                gathered.bytes.extend_from_slice(payload);
                 if !last {
-                    let bytes = std::mem::take(bytes);
-                    incoming.progress = self.gathered(core, slot, &mut incoming.arrived, bytes);
+                    let gathered = std::mem::take(gathered);
+                    incoming.progress = self.gathered(core, slot, &mut incoming.arrived, gathered);
                 }
             }
             Progress::Streaming(streaming) => {
@@ -232,8 +239,9 @@ impl ShardHost {
 
     /// Counts a delivery among what its connection is gathering, or no longer.
     fn account(&mut self, slot: u32, incoming: &Incoming, on_link: bool) {
-        if let (Progress::Gathering(bytes), Some(conn)) = (&incoming.progress, self.conns.get_mut(slot as usize)) {
-            conn.gathered = if on_link { conn.gathered + bytes.len() } else { conn.gathered - bytes.len() };
+        if let (Progress::Gathering(gathered), Some(conn)) = (&incoming.progress, self.conns.get_mut(slot as usize)) {
+            let size = gathered.bytes.len();
+            conn.gathered = if on_link { conn.gathered + size } else { conn.gathered - size };
         }
     }
 
@@ -241,7 +249,7 @@ impl ShardHost {
     fn complete(&mut self, core: &mut Core<Self>, slot: u32, incoming: Incoming) {
         let Incoming { arrived, progress } = incoming;
         match progress {
-            Progress::Gathering(bytes) => self.offer_apart(core, slot, arrived, bytes),
+            Progress::Gathering(gathered) => self.offer_apart(core, slot, arrived, gathered.bytes),
             Progress::Streaming(streaming) => {
                 let key = streaming.key;
                 self.end_feeding(streaming);
@@ -277,19 +285,39 @@ impl ShardHost {
     }
 
     /// What to do with a message of which so many bytes are there and more will come.
-    fn gathered(&mut self, core: &mut Core<Self>, slot: u32, arrived: &mut Arrived, bytes: Vec<u8>) -> Progress {
-        let crowded = self.conns.get(slot as usize).is_some_and(|conn| conn.gathered > GATHERED_MAX);
-        if bytes.len() < STREAM_FROM && !crowded {
-            return Progress::Gathering(bytes);
+    fn gathered(&mut self, core: &mut Core<Self>, slot: u32, arrived: &mut Arrived, gathered: Gathered) -> Progress {
+        let Some(conn) = self.conns.get(slot as usize) else { return Progress::Discarding(None) };
+        let Gathered { bytes, waits } = gathered;
+        let large = bytes.len() >= STREAM_FROM || conn.gathered > GATHERED_MAX;
+        // A router may say that a message is not to be waited for; nobody else's word counts.
+        if !large && (waits || !conn.at.peer) {
+            return Progress::Gathering(Gathered { bytes, waits });
         }
-        match self.examine(slot, arrived, &bytes, false) {
+        let progress = match self.examine(slot, arrived, &bytes, false) {
             Err(refusal) => Progress::Discarding(Some(refusal)),
-            Ok(examined) if examined.sufficient => {
-                let known = Known::of(&examined);
-                self.begin_stream(core, slot, arrived, &known, bytes)
+            Ok(examined) if examined.sufficient && (large || examined.router.stream) => {
+                self.begin_stream(core, slot, arrived, &examined, &bytes)
             }
             Ok(_) if bytes.len() > HEAD_MAX => Progress::Discarding(Some(Refusal::Format)),
-            Ok(_) => Progress::Gathering(bytes),
+            Ok(Examined { sufficient, .. }) => return Progress::Gathering(Gathered { bytes, waits: sufficient }),
+        };
+        self.keep_spare(bytes);
+        progress
+    }
+
+    /// Logs that a message is not waited for.
+    fn log_stream(&mut self, core: &mut Core<Self>, slot: u32, arrived: &Arrived, bytes: &[u8]) {
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
+        conn.log_message("Received", arrived.link, bytes);
+        if logging::enabled(logging::Module::Router, logging::Level::Debug) {
+            let link = core.link_id(arrived.key).unwrap_or_default();
+            let user = conn.user().unwrap_or("(null)");
+            logging::log!(
+                ROUTER,
+                Debug,
+                "[C{}][L{link}] Incoming message classified as streaming. User:{user}",
+                conn.id
+            );
         }
     }
 
@@ -299,22 +327,22 @@ impl ShardHost {
         core: &mut Core<Self>,
         slot: u32,
         arrived: &mut Arrived,
-        known: &Known,
-        bytes: Vec<u8>,
+        examined: &Examined<'_>,
+        bytes: &[u8],
     ) -> Progress {
+        self.log_stream(core, slot, arrived, bytes);
         let Some(conn) = self.conns.get(slot as usize) else { return Progress::Discarding(None) };
         let Some(session) = conn.endpoint.link(arrived.link).map(|link| link.session) else {
             return Progress::Discarding(None);
         };
         let link = conn.link_ref(arrived.link);
-        let layout = known.layout;
-        let logged = if messages_are_logged() { before_body(&bytes) } else { &[] };
-        let head = Head { layout, annotations: layout.annotations(&bytes).into(), logged: logged.into() };
+        let layout = examined.layout;
+        let logged = if messages_are_logged() { before_body(bytes) } else { &[] };
+        let head = Head { layout, annotations: layout.annotations(bytes).into(), logged: logged.into() };
         let origin = Box::new(Resumption { shared: Arc::clone(&self.shared), link });
-        let (feed, reader) = stream(head, &bytes, origin);
-        self.keep_spare(bytes);
+        let (feed, reader) = stream(head, bytes, origin);
         self.offered = Offered::Kept(Content::Stream(reader));
-        let answer = self.offer(core, arrived, &known.examined(), false);
+        let answer = self.offer(core, arrived, examined, false);
         self.offered = Offered::Nothing;
         match answer {
             Answer::Tracked(key) => {
@@ -322,46 +350,6 @@ impl ShardHost {
                 Progress::Streaming(Streaming { feed, key, link, session, held: false })
             }
             Answer::Done => Progress::Discarding(None),
-        }
-    }
-}
-
-/// What was found in a message, without borrowing from it.
-struct Known {
-    layout: Layout,
-    priority: u8,
-    phase: u8,
-    to: Option<String>,
-    to_override: Option<String>,
-    ingress: Option<String>,
-}
-
-impl Known {
-    fn of(examined: &Examined<'_>) -> Self {
-        Self {
-            layout: examined.layout,
-            priority: examined.priority,
-            phase: examined.router.phase,
-            to: examined.to.map(str::to_owned),
-            to_override: examined.router.to.map(str::to_owned),
-            ingress: examined.router.ingress.map(str::to_owned),
-        }
-    }
-
-    fn examined(&self) -> Examined<'_> {
-        let router = RouterAnnotations {
-            phase: self.phase,
-            to: self.to_override.as_deref(),
-            ingress: self.ingress.as_deref(),
-            ..RouterAnnotations::default()
-        };
-        Examined {
-            layout: self.layout,
-            priority: self.priority,
-            to: self.to.as_deref(),
-            user_id: None, // looked at before
-            router,
-            sufficient: true,
         }
     }
 }

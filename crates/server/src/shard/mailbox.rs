@@ -15,6 +15,7 @@ use router_core::OutKey;
 use super::accepting::Listening;
 use super::arrival::Arrival;
 use super::outgoing::Delivery;
+use super::own_links::Opening;
 use super::place::{ConnRef, LinkRef};
 use super::settings::ListenerId;
 
@@ -45,6 +46,8 @@ pub(super) enum Mail {
     AttachAnswer { link: LinkRef, source: Option<Box<Source>>, target: Option<Box<TargetTerminus>> },
     /// See [`router_core::Host::detach`].
     Detach { link: LinkRef, closed: bool, error: Option<Box<ErrorCondition>> },
+    /// See [`router_core::Host::open_link`].
+    OpenLink(Box<Opening>),
     /// The message that this link sends has grown.
     Grown { link: LinkRef },
     /// The message that this link receives may go on.

@@ -28,6 +28,7 @@ mod message_log;
 mod opening;
 mod outgoing;
 mod overdue;
+mod own_links;
 mod place;
 mod reading;
 mod receiving;

@@ -18,7 +18,9 @@ use crate::DISPATCH_VERSION;
 /// What the old router says it is; clients and consoles look for it.
 const PRODUCT: &str = "qpid-dispatch-router";
 /// Offered and desired on every connection.
-const CAPABILITIES: [&str; 2] = ["ANONYMOUS-RELAY", "qd.streaming-links"];
+const CAPABILITIES: [&str; 2] = ["ANONYMOUS-RELAY", STREAMING_LINKS];
+/// The capability to take large messages on links of their own.
+const STREAMING_LINKS: &str = "qd.streaming-links";
 /// The incoming window in frames when none is configured.
 const WINDOW: u32 = i32::MAX as u32;
 /// Upper bound of `maxSessions`, and what 0 stands for.
@@ -60,7 +62,7 @@ fn properties(settings: &ConnectionSettings, id: u64) -> Map {
     if settings.cost > 1 {
         entries.push((symbol("qd.inter-router-cost"), Value::Int(settings.cost.min(i32::MAX as u32) as i32)));
     }
-    if matches!(settings.role, Role::InterRouter | Role::Edge) {
+    if settings.role.is_router() {
         entries.push((symbol("qd.annotations-version"), Value::Int(1)));
     }
     if !settings.failover.is_empty() {
@@ -103,6 +105,9 @@ impl ShardHost {
             amqp::trace::value(&mut properties, &Value::Map(map));
         }
         logging::log!(ROUTER_CORE, Info, "{line} props={properties}");
+        if let (true, Some(version)) = (conn.at.peer, annotations_version(&open)) {
+            logging::log!(ROUTER, Debug, "Remote router annotations version: {version}");
+        }
         let key = core.open_connection(self.now, self, at, info);
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
         conn.key = Some(key);
@@ -136,8 +141,21 @@ fn connection_info(conn: &Conn, open: &Open) -> ConnectionInfo {
         protocol_trace: conn.flags.traced,
         strip_annotations: core_strip(settings.strip_annotations),
         link_capacity: settings.link_capacity,
+        cost: settings.cost.max(cost_of_peer(open)).max(1),
+        streaming_links: open.offered_capabilities.iter().any(|offered| offered.as_str() == STREAMING_LINKS),
         ..ConnectionInfo::default()
     }
+}
+
+/// What the peer says that a connection between routers costs; 0 if it says nothing.
+fn cost_of_peer(open: &Open) -> u32 {
+    let cost = open.properties.as_ref().and_then(|properties| properties.get("qd.inter-router-cost"));
+    cost.and_then(Value::as_i64).and_then(|cost| u32::try_from(cost).ok()).unwrap_or(0)
+}
+
+/// The version of the router annotations that the peer writes.
+fn annotations_version(open: &Open) -> Option<i64> {
+    open.properties.as_ref().and_then(|properties| properties.get("qd.annotations-version")).and_then(Value::as_i64)
 }
 
 /// The log line that tells of a connection, but for its properties, in the old router's words.

@@ -9,6 +9,8 @@ pub(crate) struct ConnRef {
     pub(super) slot: u32,
     /// Low half of the connection's number: tells a slot's owner from the one that had it before.
     pub(super) id: u32,
+    /// The other end is a router of the network: its role is inter-router or edge.
+    pub(super) peer: bool,
 }
 
 /// The host's reference to a link.

@@ -47,6 +47,7 @@ impl ShardHost {
                 Host::attach_answer(self, link, source.map(|source| *source), target.map(|target| *target));
             }
             Mail::Detach { link, closed, error } => Host::detach(self, link, closed, error.map(|error| *error)),
+            Mail::OpenLink(opening) => self.openings.push_back(*opening),
             Mail::Grown { link } => self.grown(link),
             Mail::Resume { link } => self.resume(link),
             Mail::Drop(conn) => self.drop_now(core, conn),

@@ -29,6 +29,13 @@ pub(crate) enum Role {
     Edge,
 }
 
+impl Role {
+    /// Whether a router of the network is expected at the other end.
+    pub(crate) fn is_router(self) -> bool {
+        matches!(self, Self::InterRouter | Self::Edge)
+    }
+}
+
 /// In which directions router annotations are taken out; the old router's `stripAnnotations`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum StripAnnotations {

@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn gives_what_is_due_earliest_first() {
         let mut timers = Timers::default();
-        let at = |slot| ConnRef { shard: 0, slot, id: slot };
+        let at = |slot| ConnRef { shard: 0, slot, id: slot, peer: false };
         timers.add(Now::from_secs(3), at(3));
         timers.add(Now::from_secs(1), at(1));
         timers.add(Now::from_secs(2), at(2));

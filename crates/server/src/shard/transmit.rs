@@ -7,7 +7,6 @@ use super::host::{Offered, ShardHost, mark_dirty};
 use super::mailbox::{FULL, INLINE, Mail};
 use super::outgoing::{Delivery, OUTPUT_HIGH};
 use super::place::LinkRef;
-use super::shared::Shared;
 use crate::content::{Content, Layout, RouterPart};
 
 impl ShardHost {
@@ -53,7 +52,7 @@ impl ShardHost {
         how: &Transmit<'_>,
     ) -> Transmitted {
         let id = LinkId(link.link);
-        let edit = self.edit(content, how);
+        let edit = self.edit(link, content, how);
         let mut sent = None;
         if content.is_none() && edit.is_none() {
             sent = self.begin_offered(link, key, how);
@@ -106,15 +105,26 @@ impl ShardHost {
     }
 
     /// The annotations to put in place of the message's own, if it cannot go as it came.
-    fn edit(&self, content: Option<&Content<LinkRef>>, how: &Transmit<'_>) -> Option<Box<[u8]>> {
-        let (layout, section) = match (content, &self.offered) {
-            (Some(content), _) | (None, Offered::Kept(content)) => (content.layout(), content.annotations()),
+    fn edit(&self, link: LinkRef, content: Option<&Content<LinkRef>>, how: &Transmit<'_>) -> Option<Box<[u8]>> {
+        let (layout, section, streamed) = match (content, &self.offered) {
+            (Some(content), _) | (None, Offered::Kept(content)) => {
+                (content.layout(), content.annotations(), matches!(content, Content::Stream(_)))
+            }
             (None, Offered::Borrowed { start, end, layout, .. }) => {
-                (*layout, layout.annotations(&self.buffer[*start..*end]))
+                (*layout, layout.annotations(&self.buffer[*start..*end]), false)
             }
             (None, Offered::Nothing) => return None,
         };
-        layout.needs_edit(how.annotate).then(|| edit(&self.shared, layout, section, how))
+        if !layout.needs_edit(how.annotate) {
+            return None;
+        }
+        let router = how.annotate.then_some(RouterPart {
+            phase: how.phase,
+            stream: streamed && link.conn.peer,
+            to_override: how.to_override,
+            this_router: self.shared.this_router.as_deref(),
+        });
+        Some(layout.edit(section, router).into_boxed_slice())
     }
 
     /// Sends on a link of another shard.
@@ -127,7 +137,7 @@ impl ShardHost {
     ) -> Transmitted {
         let shard = link.conn.shard as usize;
         let waiting = self.shared.post(shard).map_or(0, super::mailbox::Post::waiting);
-        let edit = self.edit(content, how);
+        let edit = self.edit(link, content, how);
         let Self { offered, outboxes, buffer, .. } = self;
         let Some(outbox) = outboxes.get_mut(shard) else { return Transmitted::Complete };
         let full = waiting + outbox.bytes.len() > FULL;
@@ -171,15 +181,6 @@ impl ShardHost {
         // What of it never left gave its credit back.
         self.recount.push(link);
     }
-}
-
-fn edit(shared: &Shared, layout: Layout, section: &[u8], how: &Transmit<'_>) -> Box<[u8]> {
-    let router = how.annotate.then_some(RouterPart {
-        phase: how.phase,
-        to_override: how.to_override,
-        this_router: shared.this_router.as_deref(),
-    });
-    layout.edit(section, router).into_boxed_slice()
 }
 
 impl super::conn::Conn {

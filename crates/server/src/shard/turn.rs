@@ -191,6 +191,7 @@ impl Shard {
         slots.append(&mut self.host.attention);
         self.host.attention = slots;
         self.host.report(core);
+        self.host.open_links(core);
     }
 
     /// Does what the control plane has asked of the shard itself.

@@ -234,6 +234,8 @@ impl Client {
             source: Some(source),
             target: Some(TargetTerminus::Target(target)),
             max_message_size: None,
+            offered_capabilities: Vec::new(),
+            desired_capabilities: Vec::new(),
             properties: None,
         };
         self.endpoint.attach(session, link).expect("a handle is free")
