@@ -2,19 +2,13 @@
 
 use crate::control::failover::{FailoverList, Server, advertised};
 use crate::control::resolve::HostPort;
+use crate::control::retry::{Failed, Retry};
 use crate::shard::{ConnectionSettings, Repetition, SaslClientFactory};
 use amqp::Map;
 use config::ConnectorConfig;
 use management::Attributes;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Time from a failed attempt to the next.
-const RETRY: Duration = Duration::from_secs(5);
-/// Time from the loss of an opened connection to the next attempt.
-const RETRY_AFTER_LOSS: Duration = Duration::from_secs(2);
-/// Time between attempts when there are several servers.
-const RETRY_NEXT_SERVER: Duration = Duration::from_secs(1);
 
 /// The router's monotonic time.
 type Now = Duration;
@@ -52,6 +46,7 @@ pub(crate) struct Connector {
     /// What the log says of its failures.
     pub(crate) failures: Arc<Repetition>,
     servers: FailoverList,
+    retry: Retry,
     phase: Phase,
     tried: bool,
     message: String,
@@ -67,6 +62,7 @@ impl Connector {
         now: Now,
     ) -> Self {
         let configured = Server::configured(&config.host, &config.port, config.connection.ssl_profile.is_some());
+        let retry = Retry::new(settings.role.is_router());
         Connector {
             attributes,
             config,
@@ -74,6 +70,7 @@ impl Connector {
             sasl,
             failures: Arc::default(),
             servers: FailoverList::new(configured),
+            retry,
             phase: Phase::Waiting { until: now },
             tried: false,
             message: String::new(),
@@ -112,16 +109,18 @@ impl Connector {
         self.failures.forget();
         self.message = message;
         self.servers.succeeded();
+        self.retry.succeeded();
         properties.and_then(advertised).map(|servers| self.servers.learn(servers)).unwrap_or_default()
     }
 
-    /// The attempt failed, or the connection was lost.
-    pub(crate) fn failed(&mut self, message: String, now: Now) {
-        let pause = match self.phase {
-            _ if self.servers.has_alternatives() => RETRY_NEXT_SERVER,
-            Phase::Open { .. } => RETRY_AFTER_LOSS,
-            _ => RETRY,
+    /// The attempt failed, or the connection was lost. `random` is any number.
+    pub(crate) fn failed(&mut self, message: String, now: Now, random: u8) {
+        let failed = match self.phase {
+            _ if self.servers.has_alternatives() => Failed::WithAlternatives,
+            Phase::Open { .. } => Failed::Connection,
+            _ => Failed::Attempt,
         };
+        let pause = self.retry.pause(failed, random);
         self.servers.failed();
         self.tried = true;
         self.message = message;
@@ -188,7 +187,7 @@ mod tests {
         let mut connector = connector();
         connector.begin();
         connector.attempting(1);
-        connector.failed("refused".into(), NOW);
+        connector.failed("refused".into(), NOW, 0);
         assert_eq!((pause(&connector), connector.status()), (Duration::from_secs(5), "CONNECTING"));
     }
 
@@ -197,7 +196,7 @@ mod tests {
         let mut connector = connector();
         connector.begin();
         connector.opened(1, None, "opened".into());
-        connector.failed("lost".into(), NOW);
+        connector.failed("lost".into(), NOW, 0);
         assert_eq!(pause(&connector), Duration::from_secs(2));
     }
 
@@ -205,7 +204,7 @@ mod tests {
     fn with_alternatives_the_next_attempt_comes_after_one_second() {
         let mut connector = with_alternative();
         connector.begin();
-        connector.failed("refused".into(), NOW);
+        connector.failed("refused".into(), NOW, 0);
         assert_eq!(pause(&connector), Duration::from_secs(1));
     }
 

@@ -12,6 +12,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Any number.
+fn random() -> u8 {
+    let mut byte = [0];
+    // Without random numbers connectors work all the same.
+    let _ = getrandom::fill(&mut byte);
+    byte[0]
+}
+
 /// The connectors of this router, in order of creation.
 pub(crate) struct Connectors {
     shards: Shards,
@@ -86,7 +94,7 @@ impl Connectors {
                 } else {
                     logging::log!(SERVER, Debug, "{message}");
                 }
-                connector.failed(message, self.shards.now());
+                connector.failed(message, self.shards.now(), random());
             }
         }
     }
@@ -108,7 +116,7 @@ impl Connectors {
         if let Some(connector) = self.all.get_mut(&id)
             && connector.connection() == Some(connection)
         {
-            connector.failed(message, self.shards.now());
+            connector.failed(message, self.shards.now(), random());
         }
     }
 

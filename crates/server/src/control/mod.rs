@@ -8,4 +8,5 @@ pub(crate) mod listeners;
 pub(crate) mod lookup;
 pub(crate) mod plane;
 pub(crate) mod resolve;
+pub(crate) mod retry;
 pub(crate) mod settings;
