@@ -7,6 +7,7 @@
 pub mod bench;
 pub mod client;
 pub mod commands;
+pub mod network;
 pub mod old_tools;
 pub mod python;
 pub mod qdmanage;

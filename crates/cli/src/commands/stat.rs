@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::router::RouterArguments;
 use super::{ConnectArguments, Failure};
+use crate::network::{self, Form};
 use crate::qdstat::{Report, Request, View, show};
 
 /// What to show.
@@ -71,7 +72,9 @@ impl What {
 Examples:
   waystation stat
   waystation stat links --url broker.example --csv > links.csv
-  waystation stat connections --all-routers")]
+  waystation stat connections --all-routers
+  waystation stat --network
+  waystation stat --network --svg > network.svg")]
 pub(super) struct StatArguments {
     /// What to show
     #[arg(value_enum, default_value_t = What::General)]
@@ -93,6 +96,18 @@ pub(super) struct StatArguments {
     #[arg(long, conflicts_with_all = ["router", "edge_router"])]
     all_routers: bool,
 
+    /// The whole network in one picture: every router, what connects them and what it costs, and all paths
+    #[arg(long, conflicts_with_all = ["what", "all_routers", "csv", "verbose", "limit"])]
+    network: bool,
+
+    /// With --network: for Graphviz
+    #[arg(long, requires = "network")]
+    dot: bool,
+
+    /// With --network: for browsers
+    #[arg(long, requires = "network", conflicts_with = "dot")]
+    svg: bool,
+
     #[command(flatten)]
     router: RouterArguments,
 
@@ -103,6 +118,15 @@ pub(super) struct StatArguments {
 pub(super) fn run(arguments: &StatArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let StatArguments { what, verbose, limit, csv, all_routers, .. } = *arguments;
     let options = arguments.connect.options()?;
+    let address = arguments.router.address(&options.url);
+    if arguments.network {
+        let form = match (arguments.dot, arguments.svg) {
+            (true, _) => Form::Dot,
+            (false, true) => Form::Svg,
+            (false, false) => Form::Text,
+        };
+        return Ok(network::show(form, &options, &address, out)?);
+    }
     let request = Request { view: what.view(), all_routers, limit, csv, verbose };
-    Ok(show(&request, &options, &arguments.router.address(&options.url), out)?)
+    Ok(show(&request, &options, &address, out)?)
 }

@@ -4,7 +4,7 @@ mod address_key;
 mod arguments;
 mod cells;
 mod reports;
-mod source;
+pub(crate) mod source;
 mod table;
 
 use std::io::Write;
