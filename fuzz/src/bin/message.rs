@@ -5,6 +5,7 @@
 use amqp::message::{
     Header, Message, MessageAnnotations, PropertiesView, RoutingProperties, Scan, Scanner, SectionKind,
 };
+use amqp::{DecodeError, DecodeErrorKind};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -24,9 +25,17 @@ fn read(data: &[u8], cut: usize) {
     if let Ok(message) = Message::decode(data) {
         assert!(whole.is_ok(), "an owned message is made of sections that scan");
         let once = message.to_bytes();
-        let again = Message::decode(&once).expect("what was encoded can be decoded");
-        assert_eq!(again.to_bytes(), once);
+        match Message::decode(&once) {
+            Ok(again) => assert_eq!(again.to_bytes(), once),
+            Err(error) => assert!(is_about_free_members(&error), "what was encoded cannot be decoded: {error}"),
+        }
     }
+}
+
+/// How much an array may claim without bytes of its own depends on the size of the input. Encoded anew a value may have
+/// another size, so that one at the very limit may be beyond it.
+fn is_about_free_members(error: &DecodeError) -> bool {
+    matches!(error.kind(), DecodeErrorKind::BadCount { what: "array", .. })
 }
 
 /// Kinds and places of the sections.

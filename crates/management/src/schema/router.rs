@@ -60,7 +60,7 @@ pub static ROUTER: EntityType = EntityType::new(
     )
     .default_text("standalone")
     .create(),
-    text("area", "The area of the network; always 0.").default_text("0"),
+    text("area", "The area of the network; always 0."),
     text("version", "The version of the software."),
     text("hostName", "The name of the machine."),
     integer("helloIntervalSeconds", "Seconds from one HELLO to the neighbours to the next.")

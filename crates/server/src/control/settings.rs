@@ -1,8 +1,6 @@
 //! From what the configuration says of connections to what the shards are told.
 
-use crate::shard::{
-    ConnectionSettings, FailoverServer, MessageComponents, Role, SaslClientFactory, SaslServerFactory, StripAnnotations,
-};
+use crate::shard::{ConnectionSettings, FailoverServer, Role, SaslClientFactory, SaslServerFactory, StripAnnotations};
 use config::{ConnectorConfig, ListenerConfig};
 use security::{ClientMechanisms, ServerMechanisms};
 use std::sync::Arc;
@@ -54,14 +52,9 @@ fn common(connection: &config::ConnectionSettings) -> ConnectionSettings {
         link_capacity: connection.link_capacity,
         cost: connection.cost,
         open_properties: connection.open_properties.clone(),
-        message_components: message_components(connection.message_logging),
+        message_components: connection.message_logging,
         ..ConnectionSettings::default()
     }
-}
-
-fn message_components(configured: config::MessageComponents) -> MessageComponents {
-    let bit = |(index, name): (usize, &&str)| u16::from(configured.includes(name)) << index;
-    MessageComponents(MessageComponents::NAMES.iter().enumerate().map(bit).sum())
 }
 
 /// The mechanisms that a listener offers to each of its connections.
@@ -125,15 +118,5 @@ mod tests {
             |name: &str| of_listener(&listener(&[("name", Value::String(name.to_owned()))]), false).name.clone();
         assert_eq!(named("listener/:amqp"), None);
         assert_eq!(named("to-broker"), Some("to-broker".to_owned()));
-    }
-
-    #[test]
-    fn message_components_keep_their_meaning() {
-        let listener = listener(&[("messageLoggingComponents", Value::String("to, app-properties".to_owned()))]);
-        let components = of_listener(&listener, false).message_components;
-        let shown = |index: &usize| components.contains(*index);
-        let names: Vec<_> =
-            (0..MessageComponents::NAMES.len()).filter(shown).map(|i| MessageComponents::NAMES[i]).collect();
-        assert_eq!(names, ["to", "app-properties"]);
     }
 }

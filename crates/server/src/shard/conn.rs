@@ -12,7 +12,7 @@ use super::feeding::Streaming;
 use super::incoming::{Incoming, Progress};
 use super::outgoing::{Delivery, OUTPUT_HIGH, Step};
 use super::place::{ConnRef, LinkRef};
-use super::settings::{ConnectionSettings, ConnectorAttempt, MessageComponents};
+use super::settings::{ConnectionSettings, ConnectorAttempt};
 use super::transport::Transport;
 use crate::content::Depth;
 
@@ -119,7 +119,7 @@ pub(super) struct Link {
 impl Link {
     /// A link between these two.
     pub(super) fn new(settings: &ConnectionSettings, source: Option<&Source>, target: Option<&TargetTerminus>) -> Self {
-        let logged = settings.message_components != MessageComponents::NONE;
+        let logged = !settings.message_components.is_none();
         let (source, target) = (source_address(source), target_address(target));
         let depth = match target {
             _ if logged => Depth::ApplicationProperties,

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use amqp::message::{PropertiesView, Scan, Scanner, SectionKind};
 use amqp::{Decoder, Value};
 use amqp_endpoint::LinkId;
+use config::{MESSAGE_COMPONENTS, MessageComponents};
 use logging::{Level, Module};
 
 use super::conn::Conn;
-use super::settings::MessageComponents;
 
 /// The component after those that are properties.
 const APPLICATION_PROPERTIES: usize = 13;
@@ -19,9 +19,7 @@ impl Conn {
     /// Writes a line about a message, if such lines are wanted from this connection.
     #[inline]
     pub(super) fn log_message(&self, verb: &str, link: LinkId, message: &[u8]) {
-        if self.settings.message_components != MessageComponents::NONE
-            && logging::enabled(Module::Message, Level::Trace)
-        {
+        if !self.settings.message_components.is_none() && logging::enabled(Module::Message, Level::Trace) {
             self.write_message_line(verb, link, message);
         }
     }
@@ -67,7 +65,7 @@ fn describe(message: &[u8], components: MessageComponents) -> String {
     let mut line = String::from("Message{");
     for (index, (component, text)) in parts.iter().enumerate() {
         let separator = if index == 0 { "" } else { ", " };
-        let _ = write!(line, "{separator}{}={text}", MessageComponents::NAMES[*component]);
+        let _ = write!(line, "{separator}{}={text}", MESSAGE_COMPONENTS[*component]);
     }
     line.push('}');
     if line.len() > TEXT_MAX { "oversize message".to_owned() } else { line }

@@ -51,8 +51,8 @@ pub(crate) use handle::Shards;
 pub(crate) use host::ShardHost;
 pub(crate) use repetition::Repetition;
 pub(crate) use settings::{
-    ConnectionSettings, ConnectorAttempt, ConnectorId, FailoverServer, ListenerId, ListenerSpec, MessageComponents,
-    Role, SaslClientFactory, SaslServerFactory, StripAnnotations,
+    ConnectionSettings, ConnectorAttempt, ConnectorId, FailoverServer, ListenerId, ListenerSpec, Role,
+    SaslClientFactory, SaslServerFactory, StripAnnotations,
 };
 
 /// How long a half-open connection may stay when nothing is configured. The old router waits for ever, which lets

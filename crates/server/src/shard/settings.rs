@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use amqp::Map;
 use amqp_endpoint::{SaslClient, SaslServer};
+use config::MessageComponents;
 
 use super::repetition::Repetition;
 
@@ -126,37 +127,6 @@ pub(crate) struct FailoverServer {
     pub(crate) host: String,
     /// Port, as the text given.
     pub(crate) port: String,
-}
-
-/// A set of message parts that are logged; the old router's `messageLoggingComponents`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct MessageComponents(pub u16);
-
-impl MessageComponents {
-    /// No message is logged.
-    pub(crate) const NONE: Self = Self(0);
-    /// The names of the components in the order in which they are printed; bit `n` stands for the n-th.
-    pub(crate) const NAMES: [&'static str; 14] = [
-        "message-id",
-        "user-id",
-        "to",
-        "subject",
-        "reply-to",
-        "correlation-id",
-        "content-type",
-        "content-encoding",
-        "absolute-expiry-time",
-        "creation-time",
-        "group-id",
-        "group-sequence",
-        "reply-to-group-id",
-        "app-properties",
-    ];
-
-    /// Whether the component at this index of [`Self::NAMES`] is in the set.
-    pub(crate) fn contains(self, index: usize) -> bool {
-        self.0 & (1 << index) != 0
-    }
 }
 
 /// A listener to be opened.
