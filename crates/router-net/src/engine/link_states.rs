@@ -1,0 +1,165 @@
+//! Link states: this router's own, and those of others.
+
+use super::PathEngine;
+use crate::node::{Fetch, Owed};
+use crate::wire::{ALL_ROUTERS_ADDRESS, Body, router_address};
+use crate::{Level, LinkState, Module, NodeIndex};
+
+impl PathEngine {
+    /// Looks whether this router's neighbours are others than it has said.
+    pub(super) fn update_own_link_state(&mut self) {
+        let peers = self.links.peers();
+        if peers == self.own.peers {
+            // The same neighbours may be reached by other connections.
+            let moved = self.nodes.iter().any(|(index, node)| {
+                let direct = node.route.as_ref().filter(|route| route.next_hop == index);
+                direct.is_some_and(|route| self.links.to(&node.id).is_some_and(|(link, _)| link != route.link))
+            });
+            if moved {
+                self.compute_now();
+            }
+            return;
+        }
+        self.own.peers = peers;
+        self.own.ls_seq += 1;
+        self.topology_changed();
+        let state = self.own.to_string();
+        self.trace(Module::RouterLs, Level::Trace, || format!("Local Link State: {state}"));
+        self.compute_now();
+        self.advertise_at = self.now;
+    }
+
+    /// Says this router's sequence numbers to everybody.
+    pub(super) fn advertise(&mut self) {
+        let flux = self.flux_until.is_some();
+        self.advertise_at = self.now + if flux { self.config.ra_interval_flux } else { self.config.ra_interval };
+        let (instance, ls_seq, mobile_seq) = (self.config.instance, self.own.ls_seq, self.addresses.seq);
+        self.send(ALL_ROUTERS_ADDRESS, None, Body::Advertisement { instance, ls_seq, mobile_seq });
+    }
+
+    /// Advertisements are frequent for a while.
+    pub(super) fn topology_changed(&mut self) {
+        self.changed_at = Some(self.now);
+        if self.flux_until.replace(self.now + self.config.ra_interval_flux * 2).is_none() {
+            self.trace(Module::Router, Level::Trace, || "Entered Router Flux Mode".to_owned());
+            self.advertise_at = self.advertise_at.min(self.now + self.config.ra_interval_flux);
+        }
+    }
+
+    /// A router has said its sequence numbers.
+    pub(super) fn advertised(&mut self, id: &str, instance: i64, ls_seq: i64, mobile_seq: i64) {
+        let Some(index) = self.find_or_add(id) else { return };
+        if !self.instance_heard(id, instance, true) {
+            return;
+        }
+        let Some(node) = self.nodes.get_mut(index) else { return };
+        // Agreement is checked each time, and disagreement of any kind is no reason to wait.
+        node.link_state_fetch.advertised = Some(ls_seq);
+        if node.link_state.as_ref().is_none_or(|state| state.ls_seq != ls_seq) {
+            node.link_state_fetch.needed = true;
+        }
+        node.address_fetch.advertised = Some(mobile_seq);
+        if node.mobile_seq != mobile_seq {
+            node.address_fetch.needed = true;
+        }
+    }
+
+    /// A router has said its link state.
+    pub(super) fn link_state(&mut self, instance: i64, state: LinkState) {
+        let Some(index) = self.find_or_add(&state.id) else { return };
+        if !self.instance_heard(&state.id, instance, true) || state.peers.len() > usize::from(self.config.max_routers) {
+            return;
+        }
+        let Some(node) = self.nodes.get_mut(index) else { return };
+        let advertised = node.link_state_fetch.advertised == Some(state.ls_seq);
+        if node.link_state.as_ref().is_some_and(|known| state.ls_seq < known.ls_seq) && !advertised {
+            // It was overtaken by a later one.
+            return;
+        }
+        node.link_state_fetch.answered(state.ls_seq);
+        let changed = node.link_state.as_ref().is_none_or(|known| known.peers != state.peers);
+        let peers: Vec<String> = state.peers.keys().filter(|peer| **peer != self.config.id).cloned().collect();
+        node.link_state = Some(state);
+        for peer in peers {
+            if self.find_or_add(&peer).is_none() {
+                break;
+            }
+        }
+        if changed {
+            self.topology_changed();
+            self.compute_soon();
+        }
+    }
+
+    /// A router asks for this router's link state.
+    pub(super) fn link_state_requested(&mut self, id: &str) {
+        if let Some(node) = self.find_or_add(id).and_then(|index| self.nodes.get_mut(index)) {
+            node.owed.link_state = true;
+        }
+    }
+
+    /// Answers requests of routers that can be reached. Who asks may know the way before this router does.
+    pub(super) fn answer_owed(&mut self) {
+        let owed = self.nodes.iter().filter(|(_, node)| node.route.is_some() && node.owed != Owed::default());
+        let owed: Vec<NodeIndex> = owed.map(|(index, _)| index).collect();
+        for index in owed {
+            let Some(node) = self.nodes.get_mut(index) else { continue };
+            let (id, owed) = (node.id.clone(), std::mem::take(&mut node.owed));
+            if owed.link_state {
+                self.answer_link_state_request(&id);
+            }
+            if owed.addresses {
+                self.answer_address_request(&id);
+            }
+        }
+    }
+
+    fn answer_link_state_request(&mut self, id: &str) {
+        let (instance, state) = (self.config.instance, self.own.clone());
+        self.send(&router_address(id), None, Body::LinkState { instance, state });
+    }
+
+    /// Forgets the link states of routers that have been silent for too long.
+    pub(super) fn age_link_states(&mut self) {
+        let (now, age) = (self.now, self.config.remote_ls_max_age);
+        let old = self.nodes.iter().filter(|(_, node)| node.link_state.is_some() && node.heard + age <= now);
+        let old: Vec<NodeIndex> = old.map(|(index, _)| index).collect();
+        for index in &old {
+            if let Some(node) = self.nodes.get_mut(*index) {
+                node.link_state = None;
+                node.link_state_fetch.start();
+            }
+        }
+        if !old.is_empty() {
+            self.topology_changed();
+            self.compute_soon();
+        }
+    }
+
+    /// Asks routers in reach for whatever is lacking.
+    pub(super) fn fetch_all(&mut self) {
+        let due = |fetch: &Fetch| fetch.due().is_some_and(|due| due <= self.now);
+        let reached = self.nodes.iter().filter(|(_, node)| node.route.is_some());
+        let asks: Vec<_> = reached
+            .map(|(index, node)| (index, due(&node.link_state_fetch), due(&node.address_fetch)))
+            .filter(|(_, link_state, addresses)| *link_state || *addresses)
+            .collect();
+        for (index, link_state, addresses) in asks {
+            let now = self.now;
+            let Some(node) = self.nodes.get_mut(index) else { continue };
+            let (id, have_seq) = (node.id.clone(), node.mobile_seq);
+            if link_state {
+                node.link_state_fetch.ask(now);
+            }
+            if addresses {
+                node.address_fetch.ask(now);
+            }
+            if link_state {
+                self.send(&router_address(&id), None, Body::LinkStateRequest);
+            }
+            if addresses {
+                self.request_addresses(&id, have_seq);
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Routers come, restart and go.
+
+use super::PathEngine;
+use crate::node::Node;
+use crate::{Level, LinkState, Module, NodeIndex, NodeView, Output};
+use std::time::Duration;
+
+impl PathEngine {
+    /// The number of a router, which is added if it is new. `None`: the network is full.
+    pub(super) fn find_or_add(&mut self, id: &str) -> Option<NodeIndex> {
+        if let Some(index) = self.nodes.find(id) {
+            return Some(index);
+        }
+        let Some(index) = self.nodes.add(id, self.now) else {
+            if !std::mem::replace(&mut self.full, true) {
+                let max = self.config.max_routers;
+                let text = format!("Router {id} and those after it are ignored: the network has {max} routers already");
+                self.log(Module::Router, Level::Error, text);
+            }
+            return None;
+        };
+        self.trace(Module::Router, Level::Trace, || format!("Node {id} created: maskbit={}", index.0));
+        self.outputs.push_back(Output::RouterAdded { index, id: id.to_owned() });
+        Some(index)
+    }
+
+    /// A router has said when it started. Whether what it says counts: what comes from afar under an instance that has
+    /// been replaced was under way for long, or is of another router with the same id.
+    pub(super) fn instance_heard(&mut self, id: &str, instance: i64, from_afar: bool) -> bool {
+        let (now, max_age) = (self.now, self.config.remote_ls_max_age);
+        let Some((index, node)) = self.nodes.find(id).and_then(|index| Some((index, self.nodes.get_mut(index)?)))
+        else {
+            return false;
+        };
+        let restarted = node.instance.is_some_and(|known| known != instance);
+        if restarted && from_afar && node.instance_before == Some(instance) && node.heard + max_age > now {
+            return false;
+        }
+        node.heard = now;
+        if restarted {
+            node.instance_before = node.instance;
+            node.link_state = None;
+            node.mobile_seq = 0;
+            node.link_state_fetch.start();
+            node.address_fetch.start();
+            node.addresses.clear();
+        }
+        node.instance = Some(instance);
+        if restarted {
+            self.outputs.push_back(Output::Flush { index });
+            self.trace(Module::Router, Level::Debug, || format!("Remote destinations flushed from router {id}"));
+            self.log(Module::Router, Level::Info, format!("Detected Restart of Router Node {id}"));
+            self.compute_now();
+        }
+        true
+    }
+
+    /// A router was out of reach, or out of touch: whatever is known of it may be out of date.
+    pub(super) fn refetch(&mut self, id: &str) {
+        if let Some(node) = self.nodes.find(id).and_then(|index| self.nodes.get_mut(index)) {
+            node.link_state_fetch.start();
+            node.address_fetch.start();
+        }
+    }
+
+    /// Deletes routers that have been out of reach for two greetings, if no router in reach speaks of them.
+    pub(super) fn forget_lost(&mut self) {
+        let candidates: Vec<(NodeIndex, bool)> = (self.nodes.iter())
+            .filter(|(_, node)| node.route.is_none() || node.lost_since.is_some())
+            .map(|(index, node)| (index, self.is_lost(node)))
+            .collect();
+        for (index, lost) in candidates {
+            let now = self.now;
+            let Some(node) = self.nodes.get_mut(index) else { continue };
+            match lost {
+                false => node.lost_since = None,
+                true if *node.lost_since.get_or_insert(now) + self.config.hello_interval * 2 <= now => {
+                    self.forget(index)
+                }
+                true => {}
+            }
+        }
+    }
+
+    fn is_lost(&self, node: &Node) -> bool {
+        let named = || self.nodes.iter().any(|(_, other)| other.route.is_some() && other.names(&node.id));
+        node.route.is_none() && !self.links.hear(&node.id) && !named()
+    }
+
+    fn forget(&mut self, index: NodeIndex) {
+        let Some(node) = self.nodes.remove(index) else { return };
+        self.full = false;
+        self.outputs.push_back(Output::RouterRemoved { index });
+        self.trace(Module::Router, Level::Trace, || format!("Node {} deleted", node.id));
+    }
+
+    /// When something is to be done about a router.
+    pub(super) fn node_timeout(&self, node: &Node) -> Option<Duration> {
+        let reached = node.route.is_some();
+        let fetches = [&node.link_state_fetch, &node.address_fetch];
+        let fetches = fetches.into_iter().filter_map(|fetch| fetch.due().filter(|_| reached));
+        let aged = node.link_state.as_ref().map(|_| node.heard + self.config.remote_ls_max_age);
+        let lost = node.lost_since.map(|since| since + self.config.hello_interval * 2);
+        fetches.chain(aged).chain(lost).min()
+    }
+
+    pub(super) fn own_view(&self) -> NodeView<'_> {
+        NodeView {
+            index: NodeIndex::SELF,
+            id: &self.config.id,
+            protocol_version: crate::wire::PROTOCOL_VERSION,
+            instance: self.config.instance,
+            link_state: peers(&self.own),
+            next_hop: None,
+            valid_origins: Vec::new(),
+            cost: None,
+            last_topo_change: Some(self.changed_at.map_or(0, |at| self.epoch_seconds(at))),
+            link: None,
+            router_link: None,
+        }
+    }
+
+    pub(super) fn view<'a>(&'a self, index: NodeIndex, node: &'a Node) -> NodeView<'a> {
+        let route = node.route.as_ref();
+        let direct = route.filter(|route| route.next_hop == index);
+        let hop = route.filter(|route| route.next_hop != index).map(|route| route.next_hop);
+        let origins = route.map(|route| route.valid_origins.as_slice()).unwrap_or_default();
+        NodeView {
+            index,
+            id: &node.id,
+            protocol_version: crate::wire::PROTOCOL_VERSION,
+            instance: node.instance.unwrap_or_default(),
+            link_state: node.link_state.as_ref().map(peers).unwrap_or_default(),
+            next_hop: hop.and_then(|hop| Some(self.nodes.get(hop)?.id.as_str())),
+            valid_origins: origins.iter().filter_map(|at| Some(self.nodes.get(*at)?.id.as_str())).collect(),
+            cost: route.map(|route| route.cost),
+            last_topo_change: None,
+            link: direct.map(|route| route.link),
+            router_link: direct.and_then(|route| Some(self.links.get(route.link)?.number)),
+        }
+    }
+
+    /// A time as seconds since the Unix epoch.
+    fn epoch_seconds(&self, at: Duration) -> i64 {
+        let since_start = at.saturating_sub(self.started).as_secs();
+        self.config.instance.saturating_add(i64::try_from(since_start).unwrap_or(i64::MAX))
+    }
+}
+
+fn peers(state: &LinkState) -> Vec<(&str, u32)> {
+    state.peers.iter().map(|(id, cost)| (id.as_str(), *cost)).collect()
+}

@@ -1,0 +1,175 @@
+//! The table of routers.
+
+use crate::{Hint, LinkRef, LinkState, NodeIndex};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A router of the network, and what is known of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) id: String,
+    /// When it started, if it said.
+    pub(crate) instance: Option<i64>,
+    /// What it said before its last restart.
+    pub(crate) instance_before: Option<i64>,
+    /// When anything was heard from it.
+    pub(crate) heard: Duration,
+    /// `None`: it has not said yet, or too long ago.
+    pub(crate) link_state: Option<LinkState>,
+    pub(crate) link_state_fetch: Fetch,
+    pub(crate) addresses: BTreeMap<String, Option<Hint>>,
+    pub(crate) address_fetch: Fetch,
+    /// The sequence number of `addresses`.
+    pub(crate) mobile_seq: i64,
+    /// It has asked for this router's link state, for its addresses, but could not be reached yet.
+    pub(crate) owed: Owed,
+    pub(crate) route: Option<NodeRoute>,
+    /// Since when nobody can reach it and nobody speaks of it.
+    pub(crate) lost_since: Option<Duration>,
+}
+
+/// How a router is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NodeRoute {
+    pub(crate) next_hop: NodeIndex,
+    pub(crate) link: LinkRef,
+    pub(crate) cost: u32,
+    pub(crate) valid_origins: Vec<NodeIndex>,
+}
+
+/// Answers that wait until there is a way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Owed {
+    pub(crate) link_state: bool,
+    pub(crate) addresses: bool,
+}
+
+/// Something that has to be asked for, and the answer of which may be lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fetch {
+    /// It is not there, or not what it should be.
+    pub(crate) needed: bool,
+    /// When it was asked for.
+    pub(crate) asked: Option<Duration>,
+    /// How often it was asked for in vain.
+    pub(crate) tries: u32,
+    /// The sequence number that the other side has spoken of.
+    pub(crate) advertised: Option<i64>,
+}
+
+impl Fetch {
+    /// How long the first answer is waited for. Each further one is given twice the time.
+    const FIRST_WAIT: Duration = Duration::from_millis(250);
+    /// So often is the time doubled: up to 2 seconds.
+    const DOUBLED: u32 = 3;
+
+    /// From now on it is needed, and asked for at once.
+    pub(crate) fn start(&mut self) {
+        *self = Self { needed: true, ..Self::default() };
+    }
+
+    /// When to ask.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        let wait = Self::FIRST_WAIT * (1 << self.tries.min(Self::DOUBLED));
+        self.needed.then(|| self.asked.map_or(Duration::ZERO, |asked| asked + wait))
+    }
+
+    /// It is asked for.
+    pub(crate) fn ask(&mut self, now: Duration) {
+        self.tries = if self.asked.replace(now).is_some() { self.tries.saturating_add(1) } else { 0 };
+    }
+
+    /// An answer is here. If it is older than what was spoken of, it is asked for again, but not at once.
+    pub(crate) fn answered(&mut self, seq: i64) {
+        self.needed = self.advertised.is_some_and(|advertised| advertised > seq);
+        if !self.needed {
+            self.asked = None;
+        }
+    }
+}
+
+impl Node {
+    pub(crate) fn new(id: &str, now: Duration) -> Self {
+        Self {
+            id: id.to_owned(),
+            instance: None,
+            instance_before: None,
+            heard: now,
+            link_state: None,
+            link_state_fetch: Fetch { needed: true, ..Fetch::default() },
+            addresses: BTreeMap::new(),
+            address_fetch: Fetch::default(),
+            mobile_seq: 0,
+            owed: Owed::default(),
+            route: None,
+            lost_since: None,
+        }
+    }
+
+    /// Whether it names `id` as its neighbour.
+    pub(crate) fn names(&self, id: &str) -> bool {
+        self.link_state.as_ref().is_some_and(|state| state.peers.contains_key(id))
+    }
+}
+
+/// Other routers by number and by id. Number 0 is this router, which is not in the table.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeTable {
+    slots: Vec<Option<Node>>,
+    by_id: BTreeMap<String, NodeIndex>,
+    max: usize,
+}
+
+impl NodeTable {
+    /// A table for so many routers, this one included.
+    pub(crate) fn new(max: u16) -> Self {
+        Self { slots: vec![None], by_id: BTreeMap::new(), max: usize::from(max) }
+    }
+
+    pub(crate) fn find(&self, id: &str) -> Option<NodeIndex> {
+        self.by_id.get(id).copied()
+    }
+
+    pub(crate) fn get(&self, index: NodeIndex) -> Option<&Node> {
+        self.slots.get(usize::from(index.0))?.as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self, index: NodeIndex) -> Option<&mut Node> {
+        self.slots.get_mut(usize::from(index.0))?.as_mut()
+    }
+
+    /// Adds a router under the lowest free number. `None`: the table is full.
+    pub(crate) fn add(&mut self, id: &str, now: Duration) -> Option<NodeIndex> {
+        let free = (1..self.slots.len()).find(|at| self.slots[*at].is_none()).unwrap_or(self.slots.len());
+        if free >= self.max {
+            return None;
+        }
+        if free == self.slots.len() {
+            self.slots.push(None);
+        }
+        let index = NodeIndex(u16::try_from(free).ok()?);
+        self.slots[free] = Some(Node::new(id, now));
+        self.by_id.insert(id.to_owned(), index);
+        Some(index)
+    }
+
+    pub(crate) fn remove(&mut self, index: NodeIndex) -> Option<Node> {
+        let node = self.slots.get_mut(usize::from(index.0))?.take()?;
+        self.by_id.remove(&node.id);
+        while self.slots.len() > 1 && self.slots.last().is_some_and(Option::is_none) {
+            self.slots.pop();
+        }
+        Some(node)
+    }
+
+    /// All, by number.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (NodeIndex, &Node)> {
+        let index = |at: usize| NodeIndex(u16::try_from(at).unwrap_or(u16::MAX));
+        self.slots.iter().enumerate().filter_map(move |(at, node)| Some((index(at), node.as_ref()?)))
+    }
+
+    /// The numbers of all, in the order of their ids.
+    pub(crate) fn indexes_by_id(&self) -> Vec<NodeIndex> {
+        self.by_id.values().copied().collect()
+    }
+}

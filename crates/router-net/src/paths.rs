@@ -1,0 +1,107 @@
+//! Shortest paths, as the old router counts them.
+//!
+//! Every router computes not only its own tree but that of every other router, to know whose messages pass through it.
+//! This works only if all routers come to the same trees: of routers equally far away the one whose id is first in byte
+//! order is visited first, and a way that is no shorter than the one found before does not replace it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Who is joined with whom. Routers are numbered in the byte order of their ids.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Graph {
+    /// Of each router: neighbours, and what the way there costs.
+    pub(crate) edges: Vec<Vec<(usize, u32)>>,
+}
+
+/// How a router is reached from the one at the root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reached {
+    cost: u32,
+    hops: u32,
+    /// The first router after the root.
+    first: usize,
+    /// The way leads through the router asked for, or begins there.
+    through: bool,
+}
+
+/// What the router at the root has to know of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Path {
+    /// The neighbour that is next on the way.
+    pub(crate) next_hop: usize,
+    /// Sum of the costs.
+    pub(crate) cost: u32,
+    /// Number of connections on the way.
+    pub(crate) hops: u32,
+    /// The other routers whose shortest way there leads through the root. Ascending.
+    pub(crate) valid_origins: Vec<usize>,
+}
+
+impl Graph {
+    /// The paths from `own` to every router; `None`: there is none, or it is `own` itself.
+    pub(crate) fn paths(&self, own: usize) -> Vec<Option<Path>> {
+        let mut work = Work::default();
+        self.tree(own, own, &mut work);
+        let path = |(to, reached): (usize, &Option<Reached>)| {
+            let Reached { first, cost, hops, .. } = (*reached).filter(|_| to != own)?;
+            Some(Path { next_hop: first, cost, hops, valid_origins: Vec::new() })
+        };
+        let mut paths: Vec<Option<Path>> = work.reached.iter().enumerate().map(path).collect();
+        for origin in (0..self.edges.len()).filter(|origin| *origin != own) {
+            if paths[origin].is_none() {
+                continue;
+            }
+            self.tree(origin, own, &mut work);
+            for (to, reached) in work.reached.iter().enumerate() {
+                if let (Some(path), Some(Reached { through: true, .. })) = (&mut paths[to], reached) {
+                    path.valid_origins.push(origin);
+                }
+            }
+        }
+        paths
+    }
+
+    /// The tree of shortest paths from `root`, and which of them lead through `own`.
+    fn tree(&self, root: usize, own: usize, work: &mut Work) {
+        work.reset(self.edges.len());
+        let at_root = Reached { cost: 0, hops: 0, first: root, through: root == own };
+        work.reached[root] = Some(at_root);
+        work.open.push(Reverse((0, root)));
+        while let Some(Reverse((cost, from))) = work.open.pop() {
+            // A router is in the heap once for each time that a shorter way was found.
+            if std::mem::replace(&mut work.visited[from], true) {
+                continue;
+            }
+            let Some(via) = work.reached[from] else { continue };
+            for &(to, more) in &self.edges[from] {
+                let cost = cost.saturating_add(more);
+                if work.reached[to].is_some_and(|known| known.cost <= cost) {
+                    continue;
+                }
+                let first = if from == root { to } else { via.first };
+                let through = via.through || to == own;
+                work.reached[to] = Some(Reached { cost, hops: via.hops + 1, first, through });
+                work.open.push(Reverse((cost, to)));
+            }
+        }
+    }
+}
+
+/// Memory that is used again for each tree.
+#[derive(Default)]
+struct Work {
+    reached: Vec<Option<Reached>>,
+    visited: Vec<bool>,
+    open: BinaryHeap<Reverse<(u32, usize)>>,
+}
+
+impl Work {
+    fn reset(&mut self, size: usize) {
+        self.reached.clear();
+        self.reached.resize(size, None);
+        self.visited.clear();
+        self.visited.resize(size, false);
+        self.open.clear();
+    }
+}

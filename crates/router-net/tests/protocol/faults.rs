@@ -1,0 +1,206 @@
+//! What may go wrong in a network, and what must come of it.
+
+use crate::network::{Network, SECOND};
+use router_net::Level;
+use std::time::Duration;
+
+fn ring() -> Network {
+    let mut network = Network::of(&[("A", "B", 1), ("B", "C", 1), ("C", "D", 1), ("D", "A", 1)]);
+    for id in ["A", "B", "C", "D"] {
+        network.address(id, &format!("M0{id}"), true);
+    }
+    network.run(SECOND * 5);
+    network
+}
+
+#[test]
+fn a_network_finds_together_within_a_second() {
+    let mut network = Network::of(&[("A", "B", 1), ("B", "C", 1), ("C", "D", 1), ("D", "A", 1)]);
+    network.address("C", "M0x", true);
+    network.run(SECOND);
+    network.assert_converged();
+}
+
+#[test]
+fn a_new_address_is_known_everywhere_within_a_second() {
+    let mut network = ring();
+    network.address("A", "M0new", true);
+    network.run(SECOND);
+    assert!(network.known("C", "A").contains("M0new"));
+}
+
+#[test]
+fn traffic_goes_the_other_way_at_once_when_a_connection_is_closed() {
+    let mut network = ring();
+    network.cut(network.wire("A", "B"));
+    network.run(Duration::from_millis(100));
+    assert_eq!(network.next_hop("A", "B").as_deref(), Some("D"));
+    network.run(SECOND * 5);
+    network.assert_converged();
+}
+
+#[test]
+fn a_connection_that_stalls_in_one_direction_is_given_up_by_both_ends() {
+    let mut network = ring();
+    let wire = network.wire("A", "B");
+    network.wires.get_mut(&wire).unwrap().stalled = [true, false];
+    network.run(SECOND * 6);
+    network.assert_converged();
+    assert_eq!(network.next_hop("A", "B").as_deref(), Some("D"));
+    assert_eq!(network.next_hop("B", "A").as_deref(), Some("C"));
+}
+
+#[test]
+fn a_router_that_stops_without_a_word_is_gone_after_the_hello_age_and_forgotten_soon_after() {
+    let mut network = ring();
+    network.kill("C", false);
+    network.run(SECOND * 4);
+    assert!(!network.reaches("A", "C"));
+    network.run(SECOND * 3);
+    assert_eq!(network.index("A", "C"), None);
+    network.assert_converged();
+}
+
+#[test]
+fn a_router_back_within_a_second_is_in_use_within_two_and_lacks_no_address() {
+    let mut network = ring();
+    network.kill("B", true);
+    network.run(SECOND / 2);
+    network.start("B", 1_001);
+    network.address("B", "M0other", true);
+    network.join("A", "B", 1);
+    network.join("B", "C", 1);
+    network.run(SECOND * 2);
+    network.assert_converged();
+    assert_eq!(network.known("D", "B").into_iter().collect::<Vec<_>>(), ["M0other"]);
+}
+
+#[test]
+fn a_router_back_on_new_connections_before_the_old_ones_are_missed_is_in_use_within_two_seconds() {
+    let mut network = ring();
+    network.kill("B", false);
+    network.run(SECOND / 2);
+    network.start("B", 1_001);
+    network.address("B", "M0other", true);
+    network.join("A", "B", 1);
+    network.join("B", "C", 1);
+    network.run(SECOND * 2);
+    assert_eq!(network.next_hop("A", "B").as_deref(), Some("B"));
+    network.run(SECOND * 5);
+    network.assert_converged();
+}
+
+#[test]
+fn a_router_whose_clock_was_set_back_is_known_for_restarted() {
+    let mut network = ring();
+    network.kill("B", true);
+    network.start("B", 500);
+    network.address("B", "M0other", true);
+    network.join("A", "B", 1);
+    network.join("B", "C", 1);
+    network.run(SECOND * 3);
+    network.assert_converged();
+    assert!(network.routers["D"].log.iter().any(|(_, line)| line == "Detected Restart of Router Node B"));
+}
+
+#[test]
+fn a_router_that_starts_twice_in_one_second_is_asked_for_everything_again() {
+    let mut network = ring();
+    network.kill("B", true);
+    network.run(SECOND / 10);
+    network.start("B", 1_000);
+    network.address("B", "M0other", true);
+    network.join("A", "B", 1);
+    network.join("B", "C", 1);
+    network.run(SECOND * 5);
+    network.assert_converged();
+}
+
+#[test]
+fn a_partition_heals() {
+    let mut network = ring();
+    let wires = [network.wire("A", "B"), network.wire("C", "D")];
+    wires.into_iter().for_each(|wire| network.cut(wire));
+    network.address("B", "M0second", true);
+    network.run(SECOND * 10);
+    network.assert_converged();
+    network.join("A", "B", 1);
+    network.run(SECOND * 2);
+    network.assert_converged();
+}
+
+#[test]
+fn a_newcomer_with_the_id_of_a_neighbour_is_refused_and_the_log_names_both() {
+    let mut network = ring();
+    let twin = network.join("A", "twin", 1);
+    network.start("X", 1);
+    // The twin says that it is B.
+    let hello = router_net::wire::ControlMessage {
+        id: "B".to_owned(),
+        body: router_net::wire::Body::Hello { instance: 77, seen: vec!["A".to_owned()] },
+    };
+    for _ in 0..8 {
+        let bytes = hello.encode("amqp:/_local/qdhello");
+        let now = network.now;
+        let router = network.routers.get_mut("A").unwrap();
+        router.engine.receive(now, Some(router_net::LinkRef(twin)), &bytes);
+        network.run(SECOND / 2);
+    }
+    assert_eq!(network.next_hop("A", "B").as_deref(), Some("B"));
+    let critical: Vec<_> = network.routers["A"].log.iter().filter(|(level, _)| *level == Level::Critical).collect();
+    assert_eq!(critical.len(), 1, "{critical:?}");
+    let line = &critical[0].1;
+    assert!(line.starts_with("Detected Neighbor Router with a Duplicate ID - B"), "{line}");
+    assert!(line.contains("instance=1000") && line.contains("instance=77") && line.contains("link_tag=2"), "{line}");
+}
+
+#[test]
+fn a_neighbour_with_this_routers_own_id_is_refused() {
+    let mut network = Network::new(1);
+    network.start("A", 1_000);
+    let link = network.join("A", "elsewhere", 1);
+    let body = router_net::wire::Body::Hello { instance: 77, seen: vec!["A".to_owned()] };
+    let hello = router_net::wire::ControlMessage { id: "A".to_owned(), body }.encode("amqp:/_local/qdhello");
+    let now = network.now;
+    let router = network.routers.get_mut("A").unwrap();
+    router.engine.receive(now, Some(router_net::LinkRef(link)), &hello);
+    network.run(SECOND);
+    let router = &network.routers["A"];
+    assert!(router.engine.nodes().next().unwrap().link_state.is_empty());
+    assert!(router.log.iter().any(|(_, line)| line.starts_with("Detected Neighbor Router with a Duplicate ID - A")));
+}
+
+#[test]
+fn of_two_connections_to_a_neighbour_the_cheaper_is_used_and_the_other_when_it_is_lost() {
+    let mut network = Network::of(&[("A", "B", 5), ("A", "B", 2)]);
+    network.run(SECOND * 2);
+    let index = network.index("A", "B").unwrap();
+    let (cheap, cost, _) = network.routers["A"].routes[&index].clone();
+    assert_eq!(cost, 2);
+    network.cut(cheap.0);
+    network.run(Duration::from_millis(50));
+    let (other, cost, _) = network.routers["A"].routes[&index].clone();
+    assert!(other != cheap && cost == 5);
+}
+
+#[test]
+fn a_quiet_network_says_little() {
+    let mut network = ring();
+    network.run(SECOND * 60);
+    let before = network.routers["A"].sent;
+    network.run(SECOND * 300);
+    // Two greetings a second, and an advertisement every 30 seconds.
+    assert_eq!(network.routers["A"].sent - before, 600 + 10);
+}
+
+#[test]
+fn a_network_larger_than_the_limit_says_so_and_works_as_far_as_it_goes() {
+    let mut network = Network::new(1);
+    network.max_routers = 4;
+    let ids = ["A", "B", "C", "D", "E", "F"];
+    ids.iter().for_each(|id| network.start(id, 1_000));
+    ids.windows(2).for_each(|pair| _ = network.join(pair[0], pair[1], 1));
+    network.run(SECOND * 5);
+    assert_eq!(network.routers["A"].ids.len(), 3);
+    assert!(network.routers["A"].log.iter().any(|(level, line)| *level == Level::Error && line.contains("4 routers")));
+}
