@@ -74,6 +74,14 @@ impl<T> Arena<T> {
         key(self.generation, index as u32)
     }
 
+    /// The key that the next insertion will get.
+    pub(crate) fn next_key(&self) -> u64 {
+        let words = self.vacant.iter().enumerate().skip(self.first_vacant);
+        let vacant = words.filter(|(_, word)| **word != 0).map(|(at, word)| at * 64 + word.trailing_zeros() as usize);
+        let index = vacant.take(1).next().unwrap_or(self.slots.len());
+        key(self.generation.wrapping_add(1).max(1), index as u32)
+    }
+
     /// Removes the value with this key.
     pub(crate) fn remove(&mut self, key: u64) -> Option<T> {
         let value = self.take(key)?;
@@ -244,7 +252,9 @@ mod tests {
                 let (mut arena, mut map) = (Arena::default(), BTreeMap::new());
                 for (number, (insert, which)) in steps.into_iter().enumerate() {
                     if insert || map.is_empty() {
-                        prop_assert!(map.insert(arena.insert(number), number).is_none());
+                        let foreseen = arena.next_key();
+                        prop_assert_eq!(arena.insert(number), foreseen);
+                        prop_assert!(map.insert(foreseen, number).is_none());
                     } else {
                         let key = *map.keys().nth(which.index(map.len())).unwrap();
                         prop_assert_eq!(arena.remove(key), map.remove(&key));

@@ -5,15 +5,16 @@ use amqp::terminus::{Source, TargetTerminus};
 use amqp::{ErrorCondition, Symbol};
 
 use crate::address::key::{Class, FALLBACK_PHASE, parse, phase_char};
-use crate::arena::{NONE, index_of};
+use crate::arena::index_of;
 use crate::bind::Making;
 use crate::core::Core;
-use crate::link::Link;
-use crate::stats::{LinkCounters, Rate};
+use crate::link::NewLink;
 use crate::{AttachInfo, ConnKey, Host, Level, LinkKey, LinkType, Mode, Module, Now, Role, Treatment, attach_log};
 
 /// Credit for senders of heartbeats.
 const HEARTBEAT_CAPACITY: u32 = 2;
+/// Priority shown for links of clients.
+const ENDPOINT_PRIORITY: u8 = 4;
 /// The 64 characters that generated names consist of.
 const NAME_ALPHABET: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+_";
 /// Characters in a generated name.
@@ -51,10 +52,9 @@ impl<H: Host> Core<H> {
         let conn = index_of(conn.0);
         self.next_link += 1;
         let (id, conn_id) = (self.next_link, self.connections[conn].info.id);
-        let AttachInfo { name, incoming, mut source, mut target, send_settled } = attach;
-        let link_type = link_type(local_capabilities(incoming, source.as_ref(), target.as_ref()));
+        let link_type = link_type(local_capabilities(attach.incoming, attach.source.as_ref(), attach.target.as_ref()));
         if let Err(refused) = self.check_role(host, conn, link_type) {
-            refuse(host, link, incoming, source, target, refused);
+            refuse(host, link, attach.incoming, attach.source, attach.target, refused);
             return LinkKey::DEAD;
         }
         if host.log_enabled(Module::RouterCore, Level::Info) {
@@ -63,12 +63,16 @@ impl<H: Host> Core<H> {
                 Level::Info,
                 format_args!(
                     "[C{conn_id}][L{id}] Link attached: dir={} source={} target={}",
-                    if incoming { "in" } else { "out" },
-                    attach_log::source(source.as_ref()),
-                    attach_log::target(target.as_ref()),
+                    if attach.incoming { "in" } else { "out" },
+                    attach_log::source(attach.source.as_ref()),
+                    attach_log::target(attach.target.as_ref()),
                 ),
             );
         }
+        if link_type != LinkType::Endpoint {
+            return self.attach_router_link(host, conn, id, link, link_type, attach);
+        }
+        let AttachInfo { name, incoming, mut source, mut target, send_settled } = attach;
         let binding = match self.decide(conn, incoming, source.as_mut(), target.as_mut()) {
             Ok(binding) => binding,
             Err(refused) => {
@@ -87,45 +91,9 @@ impl<H: Host> Core<H> {
         // A sender without a target gets one, the anonymous terminus: null would mean that it was refused.
         let target = target.or_else(|| incoming.then(|| TargetTerminus::Target(Default::default())));
         host.attach_answer(link, source, target);
-        let key = self.links.insert(Link {
-            host: link,
-            conn,
-            addr: NONE,
-            incoming,
-            link_type,
-            flowing: false,
-            draining: false,
-            send_settled,
-            weighed: false,
-            waiting: false,
-            blocked: false,
-            credit: 0,
-            capacity: self.connections[conn].info.link_capacity,
-            held: 0,
-            unsettled: 0,
-            undelivered: 0,
-            queued_presettled: 0,
-            queue_head: NONE,
-            queue_tail: NONE,
-            sent_head: NONE,
-            sent_tail: NONE,
-            busy: NONE,
-            slot: 0,
-            arriving: 0,
-            counters: LinkCounters::default(),
-            rate: Rate::default(),
-            no_credit_since: self.clock.second,
-            conn_prev: NONE,
-            conn_next: NONE,
-            addr_prev: NONE,
-            addr_next: NONE,
-            id,
-            name: name.into(),
-            to_override: None,
-        });
-        let link = index_of(key);
-        self.list_in_connection(link);
-        self.schedule_scan();
+        let priority = ENDPOINT_PRIORITY;
+        let new = NewLink { id, name, incoming, link_type, priority, own: false, send_settled };
+        let link = self.add_link(conn, link, new);
         match binding {
             Binding::Anonymous => self.links[link].set_flowing(host, &mut self.statistics, true),
             Binding::Address { key, making, to_override } => {
@@ -137,10 +105,10 @@ impl<H: Host> Core<H> {
                 self.bind(host, link, addr);
             }
         }
-        LinkKey(key)
+        LinkKey(self.links.key_at(link))
     }
 
-    /// Links between routers only on connections between routers, and there only those.
+    /// Links between routers only on connections between routers, and there no others before control messages can pass.
     fn check_role(&self, host: &mut H, conn: u32, link_type: LinkType) -> Result<(), Refusal> {
         let info = &self.connections[conn].info;
         match (link_type, info.role) {
@@ -153,7 +121,7 @@ impl<H: Host> Core<H> {
                 );
                 Err(refusal("qd:forbidden", "Connectivity to the node is forbidden"))
             }
-            (_, Role::InterRouter) => {
+            (_, Role::InterRouter) if !self.neighbor(conn).is_some_and(|neighbor| neighbor.up) => {
                 Err(refusal("qd:connection-role", "Link attach forbidden on inter-router connection"))
             }
             _ => Ok(()),
@@ -258,7 +226,8 @@ impl<H: Host> Core<H> {
         address
     }
 
-    fn generate_name(&mut self) -> String {
+    /// Characters that nobody can guess.
+    pub(crate) fn generate_name(&mut self) -> String {
         let random = (self.settings.random)();
         let letter = |at: usize| char::from(NAME_ALPHABET[(random >> (at * 6)) as usize & 63]);
         (0..NAME_LENGTH).map(letter).collect()

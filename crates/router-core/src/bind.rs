@@ -7,8 +7,11 @@ use crate::address::{Address, LinkList};
 use crate::arena::NONE;
 use crate::core::Core;
 use crate::forward::balanced::Loads;
-use crate::{Host, Treatment};
+use crate::routers::Remotes;
+use crate::{Host, Mode, NetworkEvent, Treatment};
 
+/// Classes of addresses that other routers are told of: mobile ones, link routes, edge routers.
+const ANNOUNCED: [char; 6] = ['M', 'C', 'D', 'E', 'F', 'H'];
 /// Address of the heartbeats that edge routers send.
 pub(crate) const HEARTBEAT_KEY: &str = "M0_$qd.edge_heartbeat";
 
@@ -78,9 +81,14 @@ impl<H: Host> Core<H> {
             fallback: NONE,
             fallback_of: NONE,
             loads: None,
+            remote: false,
+            reach: None,
             subscribers: Vec::new(),
+            remotes: Remotes::default(),
+            hops: None,
             ingress: 0,
             egress: 0,
+            transit: 0,
             rare: None,
             key: Arc::from(key),
             serial: self.next_address,
@@ -132,6 +140,7 @@ impl<H: Host> Core<H> {
         } else {
             self.weigh(addr, link);
             if self.addresses[addr].receivers.len == 1 {
+                self.announce(host, addr, true);
                 self.destinations_changed(host, addr);
             }
         }
@@ -148,10 +157,19 @@ impl<H: Host> Core<H> {
         if !incoming {
             self.unweigh(addr, link);
             if self.addresses[addr].receivers.len == 0 {
+                self.announce(host, addr, false);
                 self.destinations_changed(host, addr);
             }
         }
         self.drop_if_idle(addr);
+    }
+
+    /// Tells other routers of an address that got its first consumer here, or lost its last, if its class concerns them.
+    fn announce(&self, host: &mut H, addr: u32, present: bool) {
+        let address = &self.addresses[addr];
+        if self.settings.mode == Mode::Interior && address.key.starts_with(ANNOUNCED) {
+            host.network(NetworkEvent::LocalAddress { key: &address.key, treatment: address.treatment, present });
+        }
     }
 
     fn list_mut(&mut self, addr: u32, incoming: bool) -> &mut LinkList {

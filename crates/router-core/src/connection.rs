@@ -2,6 +2,7 @@
 
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
+use crate::neighbor::Neighbor;
 use crate::{ConnKey, ConnectionInfo, Host, Now, Role, StripAnnotations};
 
 /// A connection.
@@ -24,6 +25,8 @@ pub(crate) struct Connection<H: Host> {
     pub(crate) opened: Now,
     /// When a delivery last came in or went out, in whole seconds of [`Now`].
     pub(crate) last_delivery: Option<u32>,
+    /// Its links to another router, if there is one.
+    pub(crate) neighbor: Option<Box<Neighbor>>,
     /// What the surroundings said of it.
     pub(crate) info: ConnectionInfo,
 }
@@ -36,7 +39,7 @@ impl<H: Host> Core<H> {
     }
 
     /// Registers a connection once the opens were exchanged. `info.id` is from [`Core::next_connection_id`].
-    pub fn open_connection(&mut self, now: Now, _host: &mut H, conn: H::Conn, info: ConnectionInfo) -> ConnKey {
+    pub fn open_connection(&mut self, now: Now, host: &mut H, conn: H::Conn, info: ConnectionInfo) -> ConnKey {
         self.tick(now);
         // Between routers annotations are never stripped.
         let between_routers = matches!(info.role, Role::InterRouter | Role::Edge);
@@ -50,8 +53,10 @@ impl<H: Host> Core<H> {
             waiting: Vec::new(),
             opened: now,
             last_delivery: None,
+            neighbor: None,
             info,
         });
+        self.open_neighbor(host, index_of(key));
         ConnKey(key)
     }
 
@@ -72,6 +77,7 @@ impl<H: Host> Core<H> {
                 }
             }
         }
+        self.close_neighbor(index_of(conn.0));
         self.connections.remove(conn.0);
     }
 

@@ -6,6 +6,7 @@ use crate::arena::Arena;
 use crate::connection::Connection;
 use crate::delivery::Delivery;
 use crate::link::Link;
+use crate::routers::Routers;
 use crate::{Host, Now, RouterSettings, RouterStatistics, SubscriberId};
 
 /// The time of the call now being made, in the units that records keep.
@@ -30,6 +31,12 @@ pub struct Core<H: Host> {
     pub(crate) configs: AddressConfigs,
     /// Addresses of subscribers, by id; `None`: unsubscribed.
     pub(crate) subscribers: Vec<Option<u32>>,
+    /// Routers of the network.
+    pub(crate) routers: Routers,
+    /// The addresses of the routing protocol that concern all routers.
+    pub(crate) control_addresses: Vec<u32>,
+    /// Connections to other routers, by their number; `NONE`: the number is free.
+    pub(crate) neighbors: Vec<u32>,
     pub(crate) statistics: RouterStatistics,
     /// Connection identity last given.
     pub(crate) next_connection: u64,
@@ -60,6 +67,9 @@ impl<H: Host> Core<H> {
             addresses: Addresses::new(secret),
             configs: AddressConfigs::default(),
             subscribers: Vec::new(),
+            routers: Routers::new(secret),
+            control_addresses: Vec::new(),
+            neighbors: Vec::new(),
             statistics: RouterStatistics::default(),
             next_connection: 0,
             next_link: 0,

@@ -5,6 +5,7 @@ use amqp::{DeliveryState, ErrorCondition};
 
 use crate::address::key::{Class, parse, phase_char};
 use crate::arena::{NONE, index_of};
+use crate::arrive::Origin;
 use crate::core::Core;
 use crate::delivery::Outcome;
 use crate::forward::Passage;
@@ -42,16 +43,23 @@ impl<H: Host> Core<H> {
         } else {
             record.unsettled += 1;
         }
-        let (conn, addr) = (record.conn, record.addr);
-        let from_client = record.link_type == LinkType::Endpoint;
+        let (conn, addr, link_type) = (record.conn, record.addr, record.link_type);
+        let from_client = link_type == LinkType::Endpoint;
         let connection = &mut self.connections[conn];
         connection.last_delivery = Some(self.clock.second);
         let from_container = connection.route_container;
         self.statistics.deliveries_ingress += u64::from(from_client);
         self.statistics.deliveries_ingress_route_container += u64::from(from_container);
-        let passage = Passage::of_offer(link.0, &offer, self.clock.millis);
+        let origin = match offer.ingress {
+            None => Origin::HERE,
+            ingress => self.origin(index_of(link.0), ingress),
+        };
+        let passage = Passage::of_offer(link.0, &offer, self.clock.millis, origin);
         if addr == NONE {
-            return self.deliver_anonymous(host, conn, passage, &offer);
+            return match link_type {
+                LinkType::RouterControl | LinkType::InterRouter => self.deliver_from_router(host, passage, &offer),
+                _ => self.deliver_anonymous(host, conn, passage, &offer),
+            };
         }
         self.count_ingress(addr, from_client, from_container);
         self.forward(host, addr, passage)
@@ -63,6 +71,27 @@ impl<H: Host> Core<H> {
         if from_container {
             address.rare().ingress_route_container += 1;
         }
+    }
+
+    /// What comes from another router is forwarded, and the next delivery may come.
+    fn deliver_from_router<'a>(
+        &mut self,
+        host: &mut H,
+        passage: Passage<'a, H::Content>,
+        offer: &Offer<'a>,
+    ) -> Offered {
+        let link = index_of(passage.link);
+        let offered = if self.links[link].link_type == LinkType::RouterControl {
+            self.deliver_control(host, passage, offer)
+        } else {
+            let addr = self.resolve_arrival(link, offer).filter(|_| !self.is_looping(offer));
+            match addr {
+                Some(addr) => self.forward(host, addr, passage),
+                None => self.unroutable(host, passage, DeliveryState::Released),
+            }
+        };
+        self.links[link].replenish(host, &mut self.statistics);
+        offered
     }
 
     fn deliver_anonymous<'a>(
@@ -180,6 +209,10 @@ impl<H: Host> Core<H> {
             let state = DeliveryState::Rejected(Some(Box::new(error)));
             host.update_incoming(record.host, delivery_id, Some(state), true);
         }
-        record.give_back(host, &mut self.statistics);
+        if record.is_between_routers() {
+            record.replenish(host, &mut self.statistics);
+        } else {
+            record.give_back(host, &mut self.statistics);
+        }
     }
 }

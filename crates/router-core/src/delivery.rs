@@ -11,6 +11,9 @@ use amqp::DeliveryState;
 use crate::arena::NONE;
 use crate::forward::Passage;
 
+/// No router: see [`Delivery::ingress`].
+pub(crate) const NO_INGRESS: u16 = u16::MAX;
+
 /// The kinds of states that counters and the combination of multicast outcomes tell apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
@@ -60,20 +63,52 @@ pub(crate) enum Place {
 }
 
 /// What is put around a message when it is transmitted.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Wrapping {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wrapping<T> {
     /// Delivery tag.
     pub(crate) tag: u64,
     /// Value of `x-opt-qd.phase`.
     pub(crate) phase: u8,
     /// Value of `x-opt-qd.to`.
-    pub(crate) to_override: Option<Arc<str>>,
+    pub(crate) to_override: T,
+}
+
+/// A value of `x-opt-qd.to`, not copied unless its delivery has to wait.
+pub(crate) enum Override<'a> {
+    /// None.
+    None,
+    /// As the message, or a call, has it.
+    Given(&'a str),
+    /// As the link has it that the message came in on.
+    Shared(Arc<str>),
+}
+
+impl Wrapping<Override<'_>> {
+    /// For the host.
+    pub(crate) fn borrowed(&self) -> Wrapping<Option<&str>> {
+        let to_override = match &self.to_override {
+            Override::None => None,
+            Override::Given(text) => Some(*text),
+            Override::Shared(text) => Some(&**text),
+        };
+        Wrapping { tag: self.tag, phase: self.phase, to_override }
+    }
+
+    /// To keep.
+    pub(crate) fn owned(self) -> Wrapping<Option<Arc<str>>> {
+        let to_override = match self.to_override {
+            Override::None => None,
+            Override::Given(text) => Some(Arc::from(text)),
+            Override::Shared(text) => Some(text),
+        };
+        Wrapping { tag: self.tag, phase: self.phase, to_override }
+    }
 }
 
 /// What a queued copy needs beside its record.
 pub(crate) struct Waiting<C> {
     pub(crate) content: C,
-    pub(crate) wrapping: Wrapping,
+    pub(crate) wrapping: Wrapping<Option<Arc<str>>>,
     /// Key of the incoming link that gets a credit back when this copy leaves the queue; 0: none.
     pub(crate) owes_credit: u64,
 }
@@ -99,14 +134,16 @@ pub(crate) struct Delivery<C> {
     pub(crate) presettled: bool,
     /// The receiver has settled while it was still being transmitted.
     pub(crate) resolved: bool,
-    /// It came in on a link (and not from within the router).
-    pub(crate) from_link: bool,
     /// It was seen stuck on its way out.
     pub(crate) stuck: bool,
+    /// Where it came to the network: the number of a router; [`NO_INGRESS`]: within this router, or unknown.
+    pub(crate) ingress: u16,
     /// Last terminal outcome the receiver told, or a state that is not one.
     pub(crate) outcome: Outcome,
     /// If not `direct`: key of the side that came in, which may be over; 0: none.
     pub(crate) origin: u64,
+    /// Key of the address that counts it as outstanding with a neighbour; 0: none.
+    pub(crate) counted: u64,
     /// What it needs while it is queued.
     pub(crate) waiting: Option<Box<Waiting<C>>>,
 
@@ -147,10 +184,11 @@ impl<C> Delivery<C> {
             settled: false,
             presettled: false,
             resolved: false,
-            from_link: false,
+            ingress: NO_INGRESS,
             stuck: false,
             outcome: Outcome::None,
             origin: 0,
+            counted: 0,
             waiting: None,
             sender: 0,
             delivery_id: 0,
@@ -182,7 +220,7 @@ impl<C> Delivery<C> {
             link,
             settled,
             presettled: passage.settled,
-            from_link: passage.link != 0,
+            ingress: passage.ingress,
             origin: passage.origin,
             ..Self::new(passage.born)
         }
@@ -194,7 +232,7 @@ impl<C> Delivery<C> {
             link,
             settled,
             presettled: passage.settled,
-            from_link: true,
+            ingress: passage.ingress,
             direct: true,
             unsettled: 1,
             ..Self::incoming(passage)

@@ -9,7 +9,8 @@
 //! - `connection`, `attach`, `detach`, `link`: how these come and go;
 //! - `deliver`, then `forward`, then `transmit` and `queue`: the way of a delivery from its sender to its receivers;
 //! - `settle` and `sender`: what receivers and senders say of it afterwards; `credit`: who may send how much;
-//! - `network`, `routes`: other routers, and what the routing protocol says of them;
+//! - `network`, `routers`, `routes`, `remote`: other routers, and what the routing protocol says of them; `neighbor`: the
+//!   links to those next door, `control` and `arrive`: what comes in on these;
 //! - `local`: subscribers and senders within the router; `stats`, `timers`, `manage`: counting, and showing it.
 //!
 //! # What always holds
@@ -23,10 +24,12 @@
 
 mod address;
 mod arena;
+mod arrive;
 mod attach;
 mod attach_log;
 mod bind;
 mod connection;
+mod control;
 mod core;
 mod credit;
 mod deliver;
@@ -39,8 +42,11 @@ mod keys;
 mod link;
 mod local;
 mod manage;
+mod neighbor;
 mod network;
 mod queue;
+mod remote;
+mod routers;
 mod routes;
 mod sender;
 mod settle;
@@ -59,7 +65,7 @@ pub use keys::{ConnKey, InKey, LinkKey, OutKey, SubscriberId};
 pub use network::{LinkClass, NetworkEvent, OpenLink, Route, RouterIndex, RouterSet};
 pub use snapshot::{
     AddressConfigSnapshot, AddressSnapshot, ConnectionSnapshot, IngressHistogram, LinkSnapshot, LinkType, MASK_BITS,
-    RouterStatistics,
+    RouterStatistics, TransitOutstanding,
 };
 
 /// Monotonic time since an arbitrary start.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::arena::NONE;
+use crate::arena::{NONE, index_of};
+use crate::arrive::Arrivals;
 use crate::core::Core;
 use crate::stats::{LinkCounters, Rate};
 use crate::{Host, Level, LinkKey, LinkType, Module};
@@ -20,6 +21,10 @@ pub(crate) struct Link<H: Host> {
     pub(crate) incoming: bool,
     /// Type.
     pub(crate) link_type: LinkType,
+    /// Priority of what goes over it; shown only, for links of clients.
+    pub(crate) priority: u8,
+    /// Both sides have attached it.
+    pub(crate) answered: bool,
     /// Incoming: its deliveries have somewhere to go, so credit is given back as they are settled.
     pub(crate) flowing: bool,
     /// Incoming: the peer was asked to drain. Outgoing: the peer asked us to.
@@ -77,9 +82,28 @@ pub(crate) struct Link<H: Host> {
     pub(crate) name: Box<str>,
     /// Incoming: what `x-opt-qd.to` says, once it was needed or if the key of the address does not tell.
     pub(crate) to_override: Option<Arc<str>>,
+    /// Incoming, from another router: where the last delivery went.
+    pub(crate) arrivals: Option<Box<Arrivals>>,
+}
+
+/// What a new link is made with.
+pub(crate) struct NewLink {
+    pub(crate) id: u64,
+    pub(crate) name: String,
+    pub(crate) incoming: bool,
+    pub(crate) link_type: LinkType,
+    pub(crate) priority: u8,
+    /// This router attaches it.
+    pub(crate) own: bool,
+    pub(crate) send_settled: bool,
 }
 
 impl<H: Host> Link<H> {
+    /// Whether it leads to or from another router, whose deliveries are forwarded at once and need no credit held.
+    pub(crate) fn is_between_routers(&self) -> bool {
+        matches!(self.link_type, LinkType::InterRouter | LinkType::RouterControl)
+    }
+
     /// What counts for balanced distribution.
     pub(crate) fn load(&self) -> u32 {
         self.undelivered + self.unsettled
@@ -92,8 +116,55 @@ impl<H: Host> Core<H> {
         self.links.get(link.0).map(|link| link.id)
     }
 
+    /// Makes the record of a link that is bound to nothing yet.
+    pub(crate) fn add_link(&mut self, conn: u32, host: H::Link, new: NewLink) -> u32 {
+        let key = self.links.insert(Link {
+            host,
+            conn,
+            addr: NONE,
+            incoming: new.incoming,
+            link_type: new.link_type,
+            priority: new.priority,
+            answered: !new.own,
+            flowing: false,
+            draining: false,
+            send_settled: new.send_settled,
+            weighed: false,
+            waiting: false,
+            blocked: false,
+            credit: 0,
+            capacity: self.connections[conn].info.link_capacity,
+            held: 0,
+            unsettled: 0,
+            undelivered: 0,
+            queued_presettled: 0,
+            queue_head: NONE,
+            queue_tail: NONE,
+            sent_head: NONE,
+            sent_tail: NONE,
+            busy: NONE,
+            slot: 0,
+            arriving: 0,
+            counters: LinkCounters::default(),
+            rate: Rate::default(),
+            no_credit_since: self.clock.second,
+            conn_prev: NONE,
+            conn_next: NONE,
+            addr_prev: NONE,
+            addr_next: NONE,
+            id: new.id,
+            name: new.name.into(),
+            to_override: None,
+            arrivals: None,
+        });
+        let link = index_of(key);
+        self.list_in_connection(link);
+        self.schedule_scan();
+        link
+    }
+
     /// Puts a link at the end of its connection's list.
-    pub(crate) fn list_in_connection(&mut self, link: u32) {
+    fn list_in_connection(&mut self, link: u32) {
         let connection = &mut self.connections[self.links[link].conn];
         let last = std::mem::replace(&mut connection.last_link, link);
         self.links[link].conn_prev = last;
@@ -121,6 +192,9 @@ impl<H: Host> Core<H> {
     pub(crate) fn remove_link(&mut self, host: &mut H, link: u32, what: &str) {
         // Whatever is given back from here on is not for this link.
         self.links[link].flowing = false;
+        if self.links[link].is_between_routers() {
+            self.router_link_gone(host, link);
+        }
         self.unbind(host, link);
         if self.links[link].incoming {
             self.sender_gone(host, link);

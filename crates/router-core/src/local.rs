@@ -49,18 +49,13 @@ impl<H: Host> Core<H> {
             fallback if fallback != NONE && !self.addresses[addr].has_destination() => fallback,
             _ => addr,
         };
-        let mut passage = Passage {
-            link: 0,
-            delivery_id: 0,
-            origin: 0,
-            settled: true,
-            complete: true,
-            born: self.clock.millis,
-            content: Some(&content),
-            to_override: None,
-            owed: false,
-        };
-        match self.choose(addr) {
+        let mut passage = Passage { addr, ..Passage::from_within(self.clock.millis, &content) };
+        match self.choose(addr, &passage) {
+            Destination::Hop(at) => {
+                if !self.send_local_to_hop(host, addr, at, &mut passage) {
+                    return false;
+                }
+            }
             Destination::Link(receiver) => {
                 self.send(host, Delivery::outgoing(receiver, &passage, true), &mut passage);
             }

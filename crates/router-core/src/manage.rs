@@ -1,15 +1,13 @@
 //! What management asks for: snapshots, and the `address` entities.
 
+use crate::address::Address;
 use crate::arena::NONE;
 use crate::core::Core;
-use crate::snapshot::IngressHistogram;
+use crate::snapshot::TransitOutstanding;
 use crate::{
     AddressConfigError, AddressConfigSnapshot, AddressSnapshot, ConnKey, ConnectionSnapshot, Host, Level, LinkKey,
-    LinkSnapshot, Module, NewAddressConfig, Now, RouterStatistics, Treatment,
+    LinkSnapshot, LinkType, Module, NewAddressConfig, Now, RouterStatistics, Treatment,
 };
-
-/// Priority shown for links of clients.
-const ENDPOINT_PRIORITY: u8 = 4;
 
 impl<H: Host> Core<H> {
     /// The identity for a configured entity: one counter for all of them. Starts at 1.
@@ -101,7 +99,11 @@ impl<H: Host> Core<H> {
             name: &record.name,
             link_type: record.link_type,
             incoming: record.incoming,
-            owning_addr: (record.addr != NONE).then(|| self.addresses[record.addr].key.as_ref()),
+            owning_addr: match record.link_type {
+                // The old router binds these to the address of what each neighbour is told.
+                LinkType::RouterControl if !record.incoming => Some("Lqdhello"),
+                _ => (record.addr != NONE).then(|| self.addresses[record.addr].key.as_ref()),
+            },
             capacity: record.capacity,
             peer: None,
             undelivered_count: u64::from(record.undelivered),
@@ -117,8 +119,8 @@ impl<H: Host> Core<H> {
             deliveries_delayed_1sec: count.delayed_1sec,
             deliveries_delayed_10sec: count.delayed_10sec,
             deliveries_stuck: count.stuck,
-            ingress_histogram: (!record.incoming).then_some(IngressHistogram { here: record.counters.from_here }),
-            priority: ENDPOINT_PRIORITY,
+            ingress_histogram: (!record.incoming).then(|| record.counters.histogram()),
+            priority: record.priority,
             settle_rate: record.rate.per_second(second),
             credit_available: record.credit,
             zero_credit_seconds: match record.credit {
@@ -132,12 +134,12 @@ impl<H: Host> Core<H> {
     pub fn addresses(&self) -> Vec<AddressSnapshot<'_>> {
         let mut all: Vec<_> = self.addresses.iter().collect();
         all.sort_unstable_by_key(|address| address.serial);
-        all.into_iter().map(snapshot).collect()
+        all.into_iter().map(|address| self.snapshot(address)).collect()
     }
 
     /// The address with this key (`M0foo`).
     pub fn address(&self, key: &str) -> Option<AddressSnapshot<'_>> {
-        self.addresses.find(key).map(|found| snapshot(&self.addresses[found]))
+        self.addresses.find(key).map(|found| self.snapshot(&self.addresses[found]))
     }
 
     /// Counters and gauges of the whole router.
@@ -146,32 +148,46 @@ impl<H: Host> Core<H> {
             addr_count: self.addresses.len() as u64,
             link_count: self.links.len() as u64,
             connection_count: self.connections.len() as u64,
+            node_count: self.routers.len() as u64,
             ..self.statistics
         }
     }
-}
 
-fn snapshot(address: &crate::address::Address) -> AddressSnapshot<'_> {
-    let rare = address.rare.as_deref().copied().unwrap_or_default();
-    let used = address.ingress > 0 || address.egress > 0;
-    AddressSnapshot {
-        key: &address.key,
-        distribution: address.treatment,
-        in_process: address.subscribers.len() as u64,
-        subscriber_count: u64::from(address.receivers.len),
-        remote_count: 0,
-        container_count: 0,
-        remote_host_routers: Vec::new(),
-        deliveries_ingress: address.ingress,
-        deliveries_egress: address.egress,
-        deliveries_transit: 0,
-        deliveries_to_container: rare.to_container,
-        deliveries_from_container: rare.from_container,
-        deliveries_egress_route_container: rare.egress_route_container,
-        deliveries_ingress_route_container: rare.ingress_route_container,
-        has_transit_outstanding: used && address.treatment == Treatment::Balanced,
-        tracked_deliveries: 0,
-        priority: u8::try_from(address.priority).ok(),
-        deliveries_redirected_to_fallback: rare.redirected_to_fallback,
+    fn snapshot<'c>(&'c self, address: &'c Address) -> AddressSnapshot<'c> {
+        let rare = address.rare.as_deref().copied().unwrap_or_default();
+        let used = address.ingress > 0 || address.egress > 0 || address.transit > 0;
+        let outstanding = address
+            .hops
+            .iter()
+            .flat_map(|hops| hops.iter())
+            .filter_map(|hop| Some((self.neighbor(hop.conn)?.bit, u64::from(hop.outstanding))));
+        AddressSnapshot {
+            key: &address.key,
+            distribution: address.treatment,
+            in_process: address.subscribers.len() as u64,
+            subscriber_count: match &*address.key {
+                "Lqdhello" => self.neighbors_up().len() as u64,
+                _ => u64::from(address.receivers.len),
+            },
+            remote_count: address.remotes.len() as u64,
+            container_count: 0,
+            remote_host_routers: address
+                .remotes
+                .iter()
+                .filter_map(|router| Some(&*self.routers.get(router)?.id))
+                .collect(),
+            deliveries_ingress: address.ingress,
+            deliveries_egress: address.egress,
+            deliveries_transit: address.transit,
+            deliveries_to_container: rare.to_container,
+            deliveries_from_container: rare.from_container,
+            deliveries_egress_route_container: rare.egress_route_container,
+            deliveries_ingress_route_container: rare.ingress_route_container,
+            transit_outstanding: (used && address.treatment == Treatment::Balanced)
+                .then(|| TransitOutstanding::new(outstanding)),
+            tracked_deliveries: 0,
+            priority: u8::try_from(address.priority).ok(),
+            deliveries_redirected_to_fallback: rare.redirected_to_fallback,
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::arena::NONE;
 use crate::core::Core;
-use crate::delivery::{Listed, Waiting, Wrapping};
+use crate::delivery::{Listed, Override, Waiting, Wrapping};
 use crate::forward::Passage;
 use crate::{Host, OutKey};
 
@@ -13,7 +13,7 @@ impl<H: Host> Core<H> {
         host: &mut H,
         copy: u32,
         passage: &mut Passage<'_, H::Content>,
-        wrapping: Wrapping,
+        wrapping: Wrapping<Override<'_>>,
     ) {
         let content = match passage.content {
             Some(content) => content.clone(),
@@ -25,7 +25,7 @@ impl<H: Host> Core<H> {
         }
         let link = &mut self.links[index];
         let delivery = &mut self.deliveries[copy];
-        let mut waiting = Box::new(Waiting { content, wrapping, owes_credit: 0 });
+        let mut waiting = Box::new(Waiting { content, wrapping: wrapping.owned(), owes_credit: 0 });
         // A settled delivery that the receiver's credit covers is held up by this router's side: it is not dropped, so
         // its sender must wait for it.
         let covered = link.undelivered < link.credit;
@@ -124,7 +124,9 @@ impl<H: Host> Core<H> {
             let (listed, waiting) = (delivery.listed(), delivery.waiting.take());
             self.unlist_queued(listed);
             let Some(waiting) = waiting else { break };
-            self.transmit(host, key, Some(&waiting.content), &waiting.wrapping);
+            let Wrapping { tag, phase, to_override } = &waiting.wrapping;
+            let wrapping = Wrapping { tag: *tag, phase: *phase, to_override: to_override.as_deref() };
+            self.transmit(host, key, Some(&waiting.content), &wrapping);
             if let Some(sender) = self.links.get_mut(waiting.owes_credit) {
                 sender.give_back(host, &mut self.statistics);
             }

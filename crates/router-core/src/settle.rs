@@ -64,7 +64,7 @@ impl<H: Host> Core<H> {
     fn settle_direct(&mut self, host: &mut H, key: OutKey, state: Option<DeliveryState>) {
         let index = index_of(key.0);
         let delivery = &mut self.deliveries[index];
-        let (listed, stuck) = (delivery.listed(), delivery.stuck);
+        let (listed, stuck, counted) = (delivery.listed(), delivery.stuck, delivery.counted);
         let link = &mut self.links[listed.link];
         link.unsettled -= u32::from(!delivery.settled);
         link.count_concluded(&mut self.statistics, self.clock, delivery);
@@ -80,6 +80,9 @@ impl<H: Host> Core<H> {
         }
         if stuck {
             self.unstick(Some(listed.link));
+        }
+        if counted != 0 {
+            self.no_longer_outstanding(counted, listed.link);
         }
         self.end(host, end);
     }

@@ -78,16 +78,44 @@ impl LinkType {
 pub const MASK_BITS: usize = 128;
 
 /// How many deliveries came in at each router, by its mask bit; this router has bit 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IngressHistogram {
-    /// Deliveries that came in at this router.
-    pub here: u64,
-}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IngressHistogram(Vec<u64>);
 
 impl IngressHistogram {
+    /// With the counts of this router and of others, by their mask bits (that of this router is not looked at).
+    pub(crate) fn new(here: u64, elsewhere: &[u64]) -> Self {
+        let mut counts = elsewhere.to_vec();
+        counts.resize(counts.len().max(MASK_BITS), 0);
+        counts[0] = here;
+        Self(counts)
+    }
+
     /// The counts, by mask bit.
     pub fn counts(&self) -> impl Iterator<Item = u64> {
-        std::iter::once(self.here).chain(std::iter::repeat_n(0, MASK_BITS - 1))
+        self.0.iter().copied()
+    }
+}
+
+/// How many deliveries for a balanced address are outstanding with each neighbour, by the mask bit of its connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransitOutstanding(Vec<u64>);
+
+impl TransitOutstanding {
+    pub(crate) fn new(counts: impl Iterator<Item = (u32, u64)>) -> Self {
+        let mut all = vec![0; MASK_BITS];
+        for (bit, count) in counts {
+            let bit = bit as usize;
+            if all.len() <= bit {
+                all.resize(bit + 1, 0);
+            }
+            all[bit] = count;
+        }
+        Self(all)
+    }
+
+    /// The counts, by mask bit.
+    pub fn counts(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().copied()
     }
 }
 
@@ -179,9 +207,8 @@ pub struct AddressSnapshot<'c> {
     pub deliveries_egress_route_container: u64,
     /// Deliveries in over connections of role route-container.
     pub deliveries_ingress_route_container: u64,
-    /// There is a list of deliveries outstanding by next hop: for balanced addresses that have seen a delivery. In a
-    /// router without neighbours it consists of [`MASK_BITS`] zeros.
-    pub has_transit_outstanding: bool,
+    /// Deliveries outstanding by next hop, for balanced addresses that have seen a delivery.
+    pub transit_outstanding: Option<TransitOutstanding>,
     /// Deliveries tracked by link (reserved, 0).
     pub tracked_deliveries: u64,
     /// Priority, if configured (management shows -1 if not).

@@ -1,9 +1,9 @@
 //! Counters, delays and rates.
 
 use crate::core::{Clock, Core};
-use crate::delivery::{Delivery, Outcome};
+use crate::delivery::{Delivery, NO_INGRESS, Outcome};
 use crate::link::Link;
-use crate::{Host, LinkType, RouterStatistics};
+use crate::{Host, IngressHistogram, LinkType, RouterStatistics};
 
 /// A delivery settled later than this after it came is delayed, in milliseconds.
 const DELAYED: u32 = 1_000;
@@ -36,8 +36,10 @@ pub(crate) struct LinkCounters {
     pub(crate) presettled: u64,
     /// Those accepted.
     pub(crate) accepted: u64,
-    /// Outgoing: those concluded that came in on a link of this router.
+    /// Outgoing: those concluded that came to the network at this router.
     pub(crate) from_here: u64,
+    /// Outgoing: those that came to it at other routers, by their numbers.
+    pub(crate) from_elsewhere: Vec<u64>,
     rare: Option<Box<RareLinkCounters>>,
 }
 
@@ -45,6 +47,27 @@ impl LinkCounters {
     /// The rare counters, made at need.
     pub(crate) fn rare(&mut self) -> &mut RareLinkCounters {
         self.rare.get_or_insert_default()
+    }
+
+    /// Outgoing: counts a delivery by the router where it came to the network.
+    pub(crate) fn count_ingress(&mut self, ingress: u16) {
+        match ingress {
+            0 => self.from_here += 1,
+            NO_INGRESS => {}
+            elsewhere => self.count_elsewhere(usize::from(elsewhere)),
+        }
+    }
+
+    /// Outgoing: the counts by router.
+    pub(crate) fn histogram(&self) -> IngressHistogram {
+        IngressHistogram::new(self.from_here, &self.from_elsewhere)
+    }
+
+    fn count_elsewhere(&mut self, router: usize) {
+        if self.from_elsewhere.len() <= router {
+            self.from_elsewhere.resize(router + 1, 0);
+        }
+        self.from_elsewhere[router] += 1;
     }
 
     /// The rare counters as they are.
@@ -142,7 +165,7 @@ impl<H: Host> Link<H> {
     ) {
         self.count_outcome(router, delivery.outcome);
         self.count_settled(router, clock, delivery.born);
-        self.counters.from_here += u64::from(delivery.from_link);
+        self.counters.count_ingress(delivery.ingress);
     }
 
     #[cold]

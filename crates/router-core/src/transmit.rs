@@ -7,7 +7,7 @@ use amqp::DeliveryState;
 use crate::address::key::phase_of_key;
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
-use crate::delivery::{Delivery, Listed, Outcome, Place, Wrapping};
+use crate::delivery::{Delivery, Listed, Outcome, Override, Place, Wrapping};
 use crate::forward::Passage;
 use crate::{Host, Now, OutKey, Transmit, Transmitted};
 
@@ -23,10 +23,12 @@ impl<H: Host> Core<H> {
         let connection = &self.connections[link.conn];
         let idle = link.queue_head == NONE && link.busy == NONE;
         let ready = idle && link.credit > 0 && connection.writable;
-        let mut wrapping = Wrapping { tag: self.next_tag, ..Wrapping::default() };
+        let mut wrapping = Wrapping { tag: self.next_tag, phase: 0, to_override: Override::None };
         self.next_tag += 1;
         if connection.annotate {
-            wrapping.phase = phase_of_key(&self.addresses[link.addr].key);
+            if passage.addr != NONE {
+                wrapping.phase = phase_of_key(&self.addresses[passage.addr].key);
+            }
             wrapping.to_override = self.override_for(passage);
         }
         let (direct, origin) = (delivery.direct, delivery.origin);
@@ -37,7 +39,7 @@ impl<H: Host> Core<H> {
             self.links[index_of(passage.link)].arriving = key;
         }
         if ready {
-            self.transmit(host, OutKey(key), passage.content, &wrapping);
+            self.transmit(host, OutKey(key), passage.content, &wrapping.borrowed());
         } else {
             self.enqueue(host, index_of(key), passage, wrapping);
         }
@@ -45,15 +47,17 @@ impl<H: Host> Core<H> {
     }
 
     /// What `x-opt-qd.to` is to say: what the message said, or else the target of the link it came in on.
-    fn override_for(&mut self, passage: &Passage<'_, H::Content>) -> Option<Arc<str>> {
+    fn override_for<'p>(&mut self, passage: &Passage<'p, H::Content>) -> Override<'p> {
         if let Some(given) = passage.to_override {
-            return Some(Arc::from(given));
+            return Override::Given(given);
         }
-        let link = self.links.get_mut(passage.link).filter(|link| link.addr != NONE)?;
+        let Some(link) = self.links.get_mut(passage.link).filter(|link| link.addr != NONE) else {
+            return Override::None;
+        };
         if link.to_override.is_none() {
             link.to_override = self.addresses[link.addr].mobile_text().map(Arc::from);
         }
-        link.to_override.clone()
+        link.to_override.clone().map_or(Override::None, Override::Shared)
     }
 
     /// Puts a copy at the front of the list of copies of its delivery.
@@ -80,7 +84,13 @@ impl<H: Host> Core<H> {
     }
 
     /// Transmits a copy that is in no list of its link. The link has credit and is not busy.
-    pub(crate) fn transmit(&mut self, host: &mut H, key: OutKey, content: Option<&H::Content>, wrapping: &Wrapping) {
+    pub(crate) fn transmit(
+        &mut self,
+        host: &mut H,
+        key: OutKey,
+        content: Option<&H::Content>,
+        wrapping: &Wrapping<Option<&str>>,
+    ) {
         let copy = index_of(key.0);
         let delivery = &mut self.deliveries[copy];
         let index = delivery.link;
@@ -89,17 +99,20 @@ impl<H: Host> Core<H> {
         link.counters.deliveries += 1;
         let connection = &mut self.connections[link.conn];
         connection.last_delivery = Some(self.clock.second);
-        let address = &mut self.addresses[link.addr];
-        address.egress += 1;
-        self.statistics.deliveries_egress += 1;
-        if connection.route_container {
-            address.rare().egress_route_container += 1;
-            self.statistics.deliveries_egress_route_container += 1;
+        // What goes on to another router was counted when it was forwarded.
+        if link.addr != NONE {
+            let address = &mut self.addresses[link.addr];
+            address.egress += 1;
+            self.statistics.deliveries_egress += 1;
+            if connection.route_container {
+                address.rare().egress_route_container += 1;
+                self.statistics.deliveries_egress_route_container += 1;
+            }
         }
         let how = Transmit {
             settled: delivery.settled,
             tag: wrapping.tag,
-            to_override: wrapping.to_override.as_deref(),
+            to_override: wrapping.to_override,
             phase: wrapping.phase,
             annotate: connection.annotate,
         };
@@ -135,7 +148,7 @@ impl<H: Host> Core<H> {
             link.count_outcome(&mut self.statistics, Outcome::Accepted);
         }
         link.count_settled(&mut self.statistics, self.clock, copy.born);
-        link.counters.from_here += u64::from(copy.from_link);
+        link.counters.count_ingress(copy.ingress);
         let (presettled, origin) = (copy.presettled, if copy.direct { key.0 } else { copy.origin });
         self.forget_copy(host, key.0);
         if !presettled {
@@ -149,6 +162,11 @@ impl<H: Host> Core<H> {
         let Some(copy) = self.deliveries.get_mut(key) else { return };
         let stuck = std::mem::take(&mut copy.stuck).then_some(copy.link);
         let owes_credit = copy.waiting.take().map_or(0, |waiting| waiting.owes_credit);
+        if copy.counted != 0 {
+            let (counted, link) = (std::mem::take(&mut copy.counted), copy.link);
+            self.no_longer_outstanding(counted, link);
+        }
+        let Some(copy) = self.deliveries.get_mut(key) else { return };
         if copy.direct {
             copy.link = NONE;
         } else if let Some(copy) = self.deliveries.remove(key)

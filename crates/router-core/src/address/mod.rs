@@ -8,7 +8,10 @@ pub(crate) mod table;
 use std::sync::Arc;
 
 use crate::arena::NONE;
+use crate::control::Reach;
 use crate::forward::balanced::Loads;
+use crate::forward::hops::Hops;
+use crate::routers::Remotes;
 use crate::{SubscriberId, Treatment};
 
 /// Links of one direction that are bound to an address, as a list through the links (`addr_prev`, `addr_next`).
@@ -58,12 +61,22 @@ pub(crate) struct Address {
     pub(crate) fallback_of: u32,
     /// Loads of the receivers, while there are several and the treatment is balanced.
     pub(crate) loads: Option<Box<Loads>>,
+    /// A router that can be reached has consumers.
+    pub(crate) remote: bool,
+    /// For the routing protocol: how far its messages go.
+    pub(crate) reach: Option<Reach>,
     /// In-process subscribers, next one first.
     pub(crate) subscribers: Vec<SubscriberId>,
+    /// Routers with consumers.
+    pub(crate) remotes: Remotes,
+    /// The way to these, once it was needed.
+    pub(crate) hops: Option<Box<Hops>>,
     /// Deliveries in.
     pub(crate) ingress: u64,
     /// Deliveries out.
     pub(crate) egress: u64,
+    /// Deliveries to other routers.
+    pub(crate) transit: u64,
     /// The other counters.
     pub(crate) rare: Option<Box<RareAddressCounters>>,
     /// Key.
@@ -75,7 +88,7 @@ pub(crate) struct Address {
 impl Address {
     /// Whether a delivery can go somewhere, the fallback not counted.
     pub(crate) fn has_destination(&self) -> bool {
-        self.receivers.len > 0 || !self.subscribers.is_empty() || self.sink
+        self.receivers.len > 0 || !self.subscribers.is_empty() || self.sink || self.remote
     }
 
     /// Whether nothing keeps this entry.
@@ -84,7 +97,13 @@ impl Address {
             && self.receivers.len == 0
             && self.senders.len == 0
             && self.subscribers.is_empty()
+            && self.remotes.is_empty()
             && self.fallback_of == NONE
+    }
+
+    /// Whether control messages go there: it is the routing protocol's, or another router.
+    pub(crate) fn is_control(&self) -> bool {
+        self.reach.is_some() || self.key.starts_with('R')
     }
 
     /// The rare counters, made at need.

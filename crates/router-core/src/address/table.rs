@@ -15,6 +15,14 @@ pub(crate) struct Keyed {
     factor: u64,
 }
 
+impl Keyed {
+    /// Hashers for this secret.
+    pub(crate) fn new(secret: u128) -> Self {
+        // An odd factor keeps every bit of what it is multiplied with.
+        Self { start: secret as u64, factor: (secret >> 64) as u64 | 1 }
+    }
+}
+
 impl BuildHasher for Keyed {
     type Hasher = FoldedHasher;
 
@@ -69,9 +77,7 @@ pub(crate) struct Addresses {
 impl Addresses {
     /// An empty table. `secret` must be unpredictable for peers.
     pub(crate) fn new(secret: u128) -> Self {
-        // An odd factor keeps every bit of what it is multiplied with.
-        let keyed = Keyed { start: secret as u64, factor: (secret >> 64) as u64 | 1 };
-        Self { entries: Arena::default(), by_key: HashMap::with_hasher(keyed) }
+        Self { entries: Arena::default(), by_key: HashMap::with_hasher(Keyed::new(secret)) }
     }
 
     /// Number of addresses.
@@ -90,6 +96,21 @@ impl Addresses {
         let index = index_of(self.entries.insert(address));
         self.by_key.insert(key, index);
         index
+    }
+
+    /// The arena's key of the address at this index, by which it is noticed when it is gone.
+    pub(crate) fn key_at(&self, index: u32) -> u64 {
+        self.entries.key_at(index)
+    }
+
+    /// The address with this key of the arena.
+    pub(crate) fn get(&self, key: u64) -> Option<&Address> {
+        self.entries.get(key)
+    }
+
+    /// The address with this key of the arena.
+    pub(crate) fn get_mut(&mut self, key: u64) -> Option<&mut Address> {
+        self.entries.get_mut(key)
     }
 
     /// Removes an address.
@@ -130,7 +151,7 @@ mod tests {
     use super::*;
 
     fn hash(secret: u128, key: &str) -> u64 {
-        Keyed { start: secret as u64, factor: (secret >> 64) as u64 | 1 }.hash_one(key)
+        Keyed::new(secret).hash_one(key)
     }
 
     const SECRET: u128 = 0x0123_4567_89ab_cdef_fedc_ba98_7654_3210;

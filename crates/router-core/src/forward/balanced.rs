@@ -84,6 +84,12 @@ impl Loads {
         Some(chosen.link)
     }
 
+    /// The receiver that [`Loads::choose`] would choose, as (load, capacity); `None` if there are none.
+    pub(crate) fn best(&self) -> Option<(u32, u32)> {
+        let best = self.receivers[self.best[1] as usize];
+        (best.link != NONE).then_some((best.load, best.capacity))
+    }
+
     fn take_rank(&mut self) -> u64 {
         self.next_rank += 1;
         self.next_rank
@@ -124,7 +130,29 @@ impl Loads {
     }
 }
 
+/// What the best receiver of an address has to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lightest {
+    pub(crate) load: u32,
+    /// It has room.
+    pub(crate) eligible: bool,
+}
+
 impl<H: Host> Core<H> {
+    /// The load of the receiver that [`Core::least_loaded`] would choose; `None` if there are none.
+    pub(crate) fn lightest_receiver(&self, addr: u32) -> Option<Lightest> {
+        let address = &self.addresses[addr];
+        let (load, capacity) = match &address.loads {
+            Some(loads) => loads.best()?,
+            None if address.receivers.head == NONE => return None,
+            None => {
+                let only = &self.links[address.receivers.head];
+                (only.load(), only.capacity)
+            }
+        };
+        Some(Lightest { load, eligible: load < capacity })
+    }
+
     /// The receiver with the least load; a single one needs no choice.
     pub(crate) fn least_loaded(&mut self, addr: u32) -> Destination {
         let address = &mut self.addresses[addr];

@@ -2,13 +2,16 @@
 
 pub(crate) mod balanced;
 pub(crate) mod closest;
+pub(crate) mod hops;
 pub(crate) mod multicast;
+pub(crate) mod remote;
 
 use amqp::DeliveryState;
 
 use crate::arena::{NONE, index_of};
+use crate::arrive::Origin;
 use crate::core::Core;
-use crate::delivery::Delivery;
+use crate::delivery::{Delivery, NO_INGRESS};
 use crate::{Host, InKey, Offer, Offered, SubscriberId, Treatment};
 
 /// A delivery on its way through the core.
@@ -31,11 +34,19 @@ pub(crate) struct Passage<'a, C> {
     pub(crate) to_override: Option<&'a str>,
     /// A copy will give the credit back when it leaves its queue.
     pub(crate) owed: bool,
+    /// The address it is forwarded to; `NONE` before that is known.
+    pub(crate) addr: u32,
+    /// The offer; `None`: it comes from within the router.
+    pub(crate) offer: Option<&'a Offer<'a>>,
+    /// Where it came to the network.
+    pub(crate) origin_router: Origin,
+    /// The same, as deliveries keep it.
+    pub(crate) ingress: u16,
 }
 
 impl<'a, C> Passage<'a, C> {
     /// The passage of a delivery now being offered.
-    pub(crate) fn of_offer(link: u64, offer: &Offer<'a>, born: u32) -> Self {
+    pub(crate) fn of_offer(link: u64, offer: &'a Offer<'a>, born: u32, origin_router: Origin) -> Self {
         Self {
             link,
             delivery_id: offer.delivery_id,
@@ -46,6 +57,29 @@ impl<'a, C> Passage<'a, C> {
             content: None,
             to_override: offer.to_override,
             owed: false,
+            addr: NONE,
+            offer: Some(offer),
+            origin_router,
+            ingress: origin_router.number(),
+        }
+    }
+
+    /// The passage of a message from within the router, which is settled.
+    pub(crate) fn from_within(born: u32, content: &'a C) -> Self {
+        Self {
+            link: 0,
+            delivery_id: 0,
+            settled: true,
+            complete: true,
+            born,
+            origin: 0,
+            content: Some(content),
+            to_override: None,
+            owed: false,
+            addr: NONE,
+            offer: None,
+            origin_router: Origin::HERE,
+            ingress: NO_INGRESS,
         }
     }
 
@@ -60,6 +94,8 @@ impl<'a, C> Passage<'a, C> {
 pub(crate) enum Destination {
     /// To one link.
     Link(u32),
+    /// To the neighbour at this place among the hops of the address.
+    Hop(u32),
     /// To one subscriber.
     Subscriber(SubscriberId),
     /// The core takes it.
@@ -73,8 +109,10 @@ pub(crate) enum Destination {
 impl<H: Host> Core<H> {
     /// Forwards an offered delivery to an address, or its fallback.
     pub(crate) fn forward(&mut self, host: &mut H, addr: u32, mut passage: Passage<'_, H::Content>) -> Offered {
-        match self.choose(addr) {
-            Destination::Link(receiver) => self.forward_to_one(host, receiver, passage),
+        passage.addr = addr;
+        match self.choose(addr, &passage) {
+            Destination::Link(receiver) => self.forward_to_one(host, receiver, passage, 0),
+            Destination::Hop(at) => self.forward_to_hop(host, addr, at, passage),
             Destination::All => {
                 if passage.needs_record() {
                     self.track(&mut passage, 1);
@@ -94,13 +132,21 @@ impl<H: Host> Core<H> {
         }
     }
 
-    fn forward_to_one(&mut self, host: &mut H, receiver: u32, mut passage: Passage<'_, H::Content>) -> Offered {
+    /// `counted`: key of the address that counts it as outstanding with a neighbour.
+    fn forward_to_one(
+        &mut self,
+        host: &mut H,
+        receiver: u32,
+        mut passage: Passage<'_, H::Content>,
+        counted: u64,
+    ) -> Offered {
         let settled = passage.settled || self.links[receiver].send_settled;
         if !passage.needs_record() {
             self.send(host, Delivery::outgoing(receiver, &passage, settled), &mut passage);
             return self.after_copies(host, &passage);
         }
-        let key = self.send(host, Delivery::direct(receiver, &passage, settled), &mut passage);
+        let delivery = Delivery { counted, ..Delivery::direct(receiver, &passage, settled) };
+        let key = self.send(host, delivery, &mut passage);
         // A delivery that went out settled may be over already.
         match settled && self.deliveries.get(key).is_none() {
             true => Offered::Done,
@@ -129,7 +175,12 @@ impl<H: Host> Core<H> {
     }
 
     /// A delivery was taken within the router, which settles it.
-    fn taken(&mut self, host: &mut H, mut passage: Passage<'_, H::Content>, state: DeliveryState) -> Offered {
+    pub(crate) fn taken(
+        &mut self,
+        host: &mut H,
+        mut passage: Passage<'_, H::Content>,
+        state: DeliveryState,
+    ) -> Offered {
         if passage.needs_record() {
             self.track(&mut passage, 1);
             self.copy_resolved(host, passage.origin, Some(state), true);
@@ -150,14 +201,19 @@ impl<H: Host> Core<H> {
     }
 
     /// Chooses by the treatment of the address.
-    pub(crate) fn choose(&mut self, addr: u32) -> Destination {
+    pub(crate) fn choose(&mut self, addr: u32, passage: &Passage<'_, H::Content>) -> Destination {
         let address = &self.addresses[addr];
         match address.treatment {
             Treatment::Closest | Treatment::Balanced if !address.subscribers.is_empty() => self.next_subscriber(addr),
             Treatment::Closest | Treatment::Balanced if address.sink => Destination::Sink,
+            Treatment::Closest if address.receivers.len == 0 && address.remote => self.nearest_hop(addr),
             Treatment::Closest => self.next_receiver(addr),
+            Treatment::Balanced if address.remote => self.least_loaded_anywhere(addr, passage),
             Treatment::Balanced => self.least_loaded(addr),
-            Treatment::Multicast | Treatment::Flood if address.has_destination() => Destination::All,
+            // What belongs to the routing protocol comes in on control links, and not this way.
+            Treatment::Multicast | Treatment::Flood if address.has_destination() && address.reach.is_none() => {
+                Destination::All
+            }
             Treatment::Multicast | Treatment::Flood | Treatment::LinkBalanced | Treatment::Unavailable => {
                 Destination::Nobody
             }

@@ -18,6 +18,7 @@ impl<H: Host> Core<H> {
     /// Sends a copy to every receiver and subscriber of the address. The record, if there is one, was made for one copy:
     /// this function itself, which keeps the outcome open until all copies are under way.
     pub(crate) fn send_copies(&mut self, host: &mut H, addr: u32, passage: &mut Passage<'_, H::Content>) {
+        passage.addr = addr;
         if let Some(delivery) = self.deliveries.get_mut(passage.origin) {
             delivery.multicast = true;
         }
@@ -35,7 +36,26 @@ impl<H: Host> Core<H> {
             let state = self.hand_over(host, addr, subscriber, passage);
             self.copy_resolved(host, passage.origin, Some(state), true);
         }
-        self.copy_resolved(host, passage.origin, None, true);
+        let sent_on = self.send_copies_to_routers(host, addr, passage);
+        // Where everybody else has it already, or came between it and its way, it went nowhere.
+        let nobody = !sent_on && self.addresses[addr].receivers.len == 0 && self.addresses[addr].subscribers.is_empty();
+        self.copy_resolved(host, passage.origin, nobody.then_some(DeliveryState::Released), true);
+    }
+
+    /// Sends a copy to each neighbour that leads to consumers.
+    fn send_copies_to_routers(&mut self, host: &mut H, addr: u32, passage: &mut Passage<'_, H::Content>) -> bool {
+        if !self.addresses[addr].remote {
+            return false;
+        }
+        let mut sent = false;
+        for conn in self.multicast_hops(addr, passage) {
+            let Some(link) = self.link_to(host, conn, addr, passage) else { continue };
+            self.expect_copy(passage.origin);
+            self.depart(addr, conn, passage);
+            self.send(host, Delivery::outgoing(link, passage, passage.settled), passage);
+            sent = true;
+        }
+        sent
     }
 
     fn expect_copy(&mut self, origin: u64) {

@@ -4,7 +4,7 @@ use crate::entities::attributes::{Row, counts, texts};
 use crate::shard::Shards;
 use amqp::Value;
 use management::{Attributes, EntityType};
-use router_core::{AddressSnapshot, MASK_BITS};
+use router_core::{AddressSnapshot, TransitOutstanding};
 
 /// All addresses.
 pub(super) fn rows(shards: &Shards, entity_type: &EntityType) -> Vec<Attributes> {
@@ -12,8 +12,7 @@ pub(super) fn rows(shards: &Shards, entity_type: &EntityType) -> Vec<Attributes>
 }
 
 fn row(address: &AddressSnapshot<'_>, entity_type: &EntityType) -> Attributes {
-    // A router without neighbours has nothing outstanding with any.
-    let outstanding = address.has_transit_outstanding.then(|| std::iter::repeat_n(0, MASK_BITS));
+    let outstanding = address.transit_outstanding.as_ref().map(TransitOutstanding::counts);
     let priority = address.priority.map_or(-1, i32::from);
     Row::identified(entity_type, Value::String(address.key.to_owned()), address.key)
         .text("key", address.key)

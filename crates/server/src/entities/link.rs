@@ -51,7 +51,10 @@ fn row(link: &LinkSnapshot<'_>, entity_type: &EntityType) -> Attributes {
         .count("deliveriesDelayed1Sec", link.deliveries_delayed_1sec)
         .count("deliveriesDelayed10Sec", link.deliveries_delayed_10sec)
         .count("deliveriesStuck", link.deliveries_stuck)
-        .with("ingressHistogram", link.ingress_histogram.map_or(Value::Null, |histogram| counts(histogram.counts())))
+        .with(
+            "ingressHistogram",
+            link.ingress_histogram.as_ref().map_or(Value::Null, |histogram| counts(histogram.counts())),
+        )
         .count("priority", link.priority)
         .count("settleRate", link.settle_rate)
         .count("creditAvailable", link.credit_available)

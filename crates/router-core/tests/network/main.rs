@@ -1,0 +1,10 @@
+//! Several routers in one memory: what one sends comes to the others.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod anycast;
+mod control;
+mod host;
+mod links;
+mod mesh;
+mod multicast;
