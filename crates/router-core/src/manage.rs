@@ -156,11 +156,11 @@ impl<H: Host> Core<H> {
     fn snapshot<'c>(&'c self, address: &'c Address) -> AddressSnapshot<'c> {
         let rare = address.rare.as_deref().copied().unwrap_or_default();
         let used = address.ingress > 0 || address.egress > 0 || address.transit > 0;
-        let outstanding = address
-            .hops
-            .iter()
-            .flat_map(|hops| hops.iter())
-            .filter_map(|hop| Some((self.neighbor(hop.conn)?.bit, u64::from(hop.outstanding))));
+        let outstanding = address.hops.iter().flat_map(|hops| hops.iter()).filter_map(|hop| {
+            // The connection may be gone, and the address not yet have been used since.
+            let connection = self.connections.get(self.connections.key_at(hop.conn))?;
+            Some((connection.neighbor.as_ref()?.bit, u64::from(hop.outstanding)))
+        });
         AddressSnapshot {
             key: &address.key,
             distribution: address.treatment,

@@ -38,10 +38,6 @@ impl Message {
         }
     }
 
-    pub(crate) fn trace(&self) -> Vec<String> {
-        self.router().trace.iter().map(str::to_owned).collect()
-    }
-
     pub(crate) fn is_complete(&self) -> bool {
         self.complete.load(Ordering::Relaxed)
     }
@@ -74,7 +70,7 @@ pub(crate) enum Call {
     Credit(u32, u32),
     Transmit(u32, OutKey, Message, bool),
     Abort(u32, OutKey),
-    Incoming(u32, u32, Option<DeliveryState>, bool),
+    Incoming(u32, Option<DeliveryState>, bool),
     Outgoing(u32, OutKey, Option<DeliveryState>, bool),
 }
 
@@ -138,8 +134,8 @@ impl Host for MeshHost {
     fn abort(&mut self, link: u32, key: OutKey) {
         self.calls.push(Call::Abort(link, key));
     }
-    fn update_incoming(&mut self, link: u32, delivery: u32, state: Option<DeliveryState>, settled: bool) {
-        self.calls.push(Call::Incoming(link, delivery, state, settled));
+    fn update_incoming(&mut self, _: u32, delivery: u32, state: Option<DeliveryState>, settled: bool) {
+        self.calls.push(Call::Incoming(delivery, state, settled));
     }
     fn update_outgoing(&mut self, link: u32, key: OutKey, state: Option<DeliveryState>, settled: bool) {
         self.calls.push(Call::Outgoing(link, key, state, settled));

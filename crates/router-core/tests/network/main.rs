@@ -6,5 +6,7 @@ mod anycast;
 mod control;
 mod host;
 mod links;
+mod loss;
 mod mesh;
 mod multicast;
+mod streaming;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use amqp::DeliveryState;
 use amqp::terminus::{Source, Target, TargetTerminus};
+use amqp::{DeliveryState, Symbol};
 use router_core::*;
 
 use crate::host::{Call, Event, MeshHost, Message};
@@ -32,6 +32,14 @@ struct Wire {
     cost: u32,
 }
 
+/// A delivery that came in.
+struct Offering {
+    /// The router that sent it, and its key there; `None`: a client.
+    from: Option<(usize, OutKey)>,
+    key: Option<InKey>,
+    message: u64,
+}
+
 /// What a receiver got.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
@@ -55,8 +63,8 @@ pub(crate) struct Router {
     conns: Vec<Option<ConnKey>>,
     wires: BTreeMap<usize, Wire>,
     next_link: u32,
-    /// Deliveries that came in, by the id they were offered with: whose they are, and the core's key.
-    offered: BTreeMap<u32, (Option<(usize, OutKey)>, Option<InKey>, u64)>,
+    /// Deliveries that came in, by the id they were offered with.
+    offered: BTreeMap<u32, Offering>,
     next_delivery: u32,
     /// Transmissions that are not complete: the link, the key, the message.
     partial: Vec<(u32, OutKey, Message)>,
@@ -214,24 +222,39 @@ impl Mesh {
         Client { router, link }
     }
 
-    /// A receiver with this credit.
+    /// A receiver with this credit, of which all routers have heard.
     pub(crate) fn receiver(&mut self, router: usize, address: &str, credit: u32) -> Client {
-        let source = Source { address: Some(address.into()), ..Source::default() };
-        let receiver = self.attach(
-            router,
-            AttachInfo {
-                name: String::new(),
-                incoming: false,
-                source: Some(source),
-                target: Some(TargetTerminus::Target(Target::default())),
-                send_settled: false,
-            },
-        );
+        let receiver = self.receiver_only(router, address);
         if credit > 0 {
             self.credit(receiver, credit);
         }
         self.converge();
         receiver
+    }
+
+    /// A receiver of which nobody has heard.
+    pub(crate) fn receiver_only(&mut self, router: usize, address: &str) -> Client {
+        self.receiver_with(router, address, Vec::new())
+    }
+
+    /// A receiver at the fallback of an address.
+    pub(crate) fn fallback_receiver(&mut self, router: usize, address: &str, credit: u32) -> Client {
+        let receiver = self.receiver_with(router, address, vec!["qd.fallback".into()]);
+        self.credit(receiver, credit);
+        self.converge();
+        receiver
+    }
+
+    fn receiver_with(&mut self, router: usize, address: &str, capabilities: Vec<Symbol>) -> Client {
+        let source = Source { address: Some(address.into()), capabilities, ..Source::default() };
+        let attach = AttachInfo {
+            name: String::new(),
+            incoming: false,
+            source: Some(source),
+            target: Some(TargetTerminus::Target(Target::default())),
+            send_settled: false,
+        };
+        self.attach(router, attach)
     }
 
     pub(crate) fn credit(&mut self, receiver: Client, credit: u32) {
@@ -305,14 +328,23 @@ impl Mesh {
             priority: message.priority,
             state: None,
         };
-        record.offered.insert(id, (from, None, message.number));
+        record.offered.insert(id, Offering { from, key: None, message: message.number });
         let offered = record.core.deliver(self.now, &mut record.host, key, offer);
         record.host.offered = None;
         if let Offered::Tracked(key) = offered
             && let Some(kept) = record.offered.get_mut(&id)
         {
-            kept.1 = Some(key);
+            kept.key = Some(key);
         }
+    }
+
+    /// The sender of a message that has not ended gives it up.
+    pub(crate) fn abort(&mut self, sender: Client, number: u64) {
+        let record = &mut self.routers[sender.router];
+        let offered = record.offered.values().find(|offered| offered.from.is_none() && offered.message == number);
+        let key = offered.and_then(|offered| offered.key).expect("begun");
+        record.core.aborted(self.now, &mut record.host, key);
+        self.settle();
     }
 
     /// The rest of a message is there.
@@ -331,8 +363,8 @@ impl Mesh {
     /// What was offered by `from` is there as a whole now.
     fn received_rest(&mut self, router: usize, from: Option<(usize, OutKey)>, number: u64) {
         let record = &mut self.routers[router];
-        let all = record.offered.values().filter(|offered| offered.0 == from && offered.2 == number);
-        let keys: Vec<_> = all.filter_map(|offered| offered.1).collect();
+        let all = record.offered.values().filter(|offered| offered.from == from && offered.message == number);
+        let keys: Vec<_> = all.filter_map(|offered| offered.key).collect();
         for key in keys {
             record.core.received(self.now, &mut record.host, key, false);
         }
@@ -346,21 +378,28 @@ impl Mesh {
     pub(crate) fn outcome(&mut self, number: u64, state: DeliveryState) {
         let got: Vec<_> = self.received.iter().filter(|got| got.message.number == number).cloned().collect();
         assert!(!got.is_empty(), "nobody received message {number}");
-        for Received { receiver, key, .. } in got {
-            let record = &mut self.routers[receiver.router];
-            record.core.outcome(self.now, &mut record.host, key, Some(state.clone()), true);
-        }
+        got.iter().for_each(|got| self.outcome_of(got, state.clone()));
+    }
+
+    /// One receiver settles its copy so.
+    pub(crate) fn outcome_of(&mut self, got: &Received, state: DeliveryState) {
+        let record = &mut self.routers[got.receiver.router];
+        record.core.outcome(self.now, &mut record.host, got.key, Some(state), true);
         self.settle();
     }
 
-    /// A client's link is lost.
+    /// A client's link is lost, and all routers hear of it.
     pub(crate) fn lose(&mut self, client: Client) {
+        self.lose_only(client);
+        self.converge();
+    }
+
+    pub(crate) fn lose_only(&mut self, client: Client) {
         let record = &mut self.routers[client.router];
         let key = record.links.keys.remove(&client.link).expect("there");
         record.links.far.remove(&client.link);
         record.core.link_lost(self.now, &mut record.host, key);
         self.settle();
-        self.converge();
     }
 
     /// How many messages each of these receivers got.
@@ -447,14 +486,14 @@ impl Mesh {
                 record.partial.retain(|(_, partial, _)| *partial != key);
                 if let Some(Far::Router(peer, _)) = record.links.far.get(&link).copied() {
                     let record = &mut self.routers[peer];
-                    let offered = record.offered.values().find(|offered| offered.0 == Some((router, key)));
-                    if let Some(key) = offered.and_then(|offered| offered.1) {
+                    let offered = record.offered.values().find(|offered| offered.from == Some((router, key)));
+                    if let Some(key) = offered.and_then(|offered| offered.key) {
                         record.core.aborted(self.now, &mut record.host, key);
                     }
                 }
             }
-            Call::Incoming(_, delivery, state, settled) => {
-                let (from, _, number) = record.offered[&delivery];
+            Call::Incoming(delivery, state, settled) => {
+                let Offering { from, message: number, .. } = record.offered[&delivery];
                 match from {
                     Some((peer, key)) => {
                         let record = &mut self.routers[peer];
@@ -469,8 +508,8 @@ impl Mesh {
             Call::Outgoing(link, key, state, settled) => {
                 if let Some(Far::Router(peer, _)) = record.links.far.get(&link).copied() {
                     let record = &mut self.routers[peer];
-                    let offered = record.offered.values().find(|offered| offered.0 == Some((router, key)));
-                    if let Some(key) = offered.and_then(|offered| offered.1) {
+                    let offered = record.offered.values().find(|offered| offered.from == Some((router, key)));
+                    if let Some(key) = offered.and_then(|offered| offered.key) {
                         record.core.sender_outcome(self.now, &mut record.host, key, state, settled);
                     }
                 }
@@ -514,15 +553,6 @@ impl Mesh {
             Far::Router(peer, far) => self.offer(peer, far, message, settled, Some((router, key))),
             Far::Client => self.received.push(Received { receiver: Client { router, link }, key, message, settled }),
         }
-    }
-
-    /// Lets time pass and does what is due.
-    pub(crate) fn pass_time(&mut self, seconds: u64) {
-        self.now += Duration::from_secs(seconds);
-        for record in &mut self.routers {
-            record.core.handle_timeout(self.now, &mut record.host);
-        }
-        self.settle();
     }
 
     /// What the routing protocol would tell each router now.
