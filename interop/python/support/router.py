@@ -10,6 +10,9 @@ from pathlib import Path
 #: Names the folder that holds the programs under test.
 PROGRAMS = "WAYSTATION_PROGRAMS"
 
+#: Names a router program of the old kind, which networks of both kinds are then made of as well.
+OLD_ROUTER = "WAYSTATION_OLD_ROUTER"
+
 #: Seconds. Nothing here takes that long; only something broken does.
 PATIENCE = 20
 
@@ -73,11 +76,12 @@ log {{
 {sections}
 """
         )
+        self.executable = None
         self.process = None
 
     def start(self):
         with open(self.output_file, "ab") as output:
-            command = [program("qdrouterd"), "-c", str(self.config_file)]
+            command = [self.executable or program("qdrouterd"), "-c", str(self.config_file)]
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         self.wait_for_port(self.port)
         return self
