@@ -92,7 +92,7 @@ impl Owner {
     fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Opened(_) if self.acceptor => self.connection.open(None),
-            Event::SessionBegun(session) => self.sessions.push(session),
+            Event::SessionBegun(session, _) => self.sessions.push(session),
             Event::SessionEnded(session, error) => {
                 self.sessions.retain(|other| *other != session);
                 self.faults.extend(error);
@@ -178,6 +178,8 @@ impl Owner {
                     target: Some(TargetTerminus::Target(Default::default())),
                     max_message_size: None,
                     properties: None,
+                    offered_capabilities: Vec::new(),
+                    desired_capabilities: Vec::new(),
                 };
                 if let Ok(link) = self.connection.attach(session, link) {
                     self.connection.set_link_context(link, u64::from(link.0));
