@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod config;
+pub mod edge;
 mod engine;
 mod link_state;
 mod local_addresses;
@@ -29,6 +30,7 @@ mod node;
 mod output;
 mod paths;
 mod view;
+mod wide;
 pub mod wire;
 
 pub use config::Config;

@@ -1,6 +1,7 @@
 //! Writing messages exactly as the old router does: compound values always in their wide encoding.
 
 use super::{Body, ControlMessage, PROTOCOL_VERSION};
+use crate::wide::{compound, header};
 use crate::{Hint, LinkState};
 use amqp::codec::{encode, format};
 use amqp::descriptor;
@@ -20,7 +21,7 @@ impl ControlMessage {
     }
 
     fn encode_path(&self, out: &mut Vec<u8>, to: &str) {
-        encode_header(out);
+        header(out);
         encode::descriptor(out, descriptor::PROPERTIES);
         compound(out, format::LIST32, |list| {
             list.value(encode::null).value(encode::null).value(|out| encode::string(out, to));
@@ -52,7 +53,7 @@ impl ControlMessage {
     }
 
     fn encode_mobile(&self, out: &mut Vec<u8>, to: &str) {
-        encode_header(out);
+        header(out);
         encode::descriptor(out, descriptor::PROPERTIES);
         compound(out, format::LIST32, |list| {
             list.value(encode::null).value(encode::null).value(|out| encode::string(out, to));
@@ -85,13 +86,6 @@ impl ControlMessage {
             }
         });
     }
-}
-
-fn encode_header(out: &mut Vec<u8>) {
-    encode::descriptor(out, descriptor::HEADER);
-    compound(out, format::LIST32, |list| {
-        list.value(|out| encode::boolean(out, false));
-    });
 }
 
 fn encode_seen(out: &mut Vec<u8>, seen: &[String]) {
@@ -129,51 +123,4 @@ fn encode_hints(out: &mut Vec<u8>, addresses: &[(String, Option<Hint>)]) {
             list.value(|out| encode::int(out, hint.unwrap_or(Hint::Balanced).code()));
         }
     });
-}
-
-/// Writes a list or a map in its wide encoding.
-fn compound(out: &mut Vec<u8>, code: u8, members: impl FnOnce(&mut Members<'_>)) {
-    out.push(code);
-    let start = out.len();
-    out.extend_from_slice(&[0; 8]);
-    let mut list = Members { out, count: 0 };
-    members(&mut list);
-    let count = list.count;
-    // Nothing that the engine sends comes near 4 GiB.
-    let size = u32::try_from(out.len() - start - 4).unwrap_or(u32::MAX);
-    out[start..start + 4].copy_from_slice(&size.to_be_bytes());
-    out[start + 4..start + 8].copy_from_slice(&count.to_be_bytes());
-}
-
-struct Members<'o> {
-    out: &'o mut Vec<u8>,
-    count: u32,
-}
-
-impl Members<'_> {
-    fn value(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
-        write(self.out);
-        self.count += 1;
-        self
-    }
-
-    fn symbol(&mut self, text: &str) -> &mut Self {
-        self.value(|out| encode::symbol(out, text))
-    }
-
-    fn text(&mut self, key: &str, text: &str) -> &mut Self {
-        self.value(|out| encode::string(out, key)).value(|out| encode::string(out, text))
-    }
-
-    /// An `int` if it fits, else a `long`.
-    fn integer(&mut self, key: &str, number: i64) -> &mut Self {
-        self.value(|out| encode::string(out, key)).value(|out| match i32::try_from(number) {
-            Ok(small) => encode::int(out, small),
-            Err(_) => encode::long(out, number),
-        })
-    }
-
-    fn long(&mut self, key: &str, number: i64) -> &mut Self {
-        self.symbol(key).value(|out| encode::long(out, number))
-    }
 }
