@@ -10,7 +10,6 @@ use crate::routers::id_of;
 use crate::{Host, Offer, RouterIndex};
 
 /// Where the last delivery on a link went, and where it had come from.
-#[derive(Default)]
 pub(crate) struct Arrivals {
     to: String,
     phase: u8,
@@ -19,28 +18,38 @@ pub(crate) struct Arrivals {
     ingress: String,
     /// Which routers there were.
     names_version: u64,
-    origin: Option<RouterIndex>,
+    origin: Origin,
 }
 
-/// Where a message came to the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// At this router, or another that is known.
-    Router(RouterIndex),
-    /// At a router that is not known.
-    Unknown,
+impl Arrivals {
+    fn none() -> Box<Self> {
+        let (to, ingress) = (String::new(), String::new());
+        Box::new(Self { to, phase: 0, addr: 0, ingress, names_version: 0, origin: Origin::UNKNOWN })
+    }
 }
+
+/// Where a message came to the network: the number of a router, or [`Origin::UNKNOWN`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Origin(u16);
 
 impl Origin {
-    /// Here.
-    pub(crate) const HERE: Self = Self::Router(RouterIndex::SELF);
+    /// This router.
+    pub(crate) const HERE: Self = Self(RouterIndex::SELF.0);
+    /// A router that is not known.
+    pub(crate) const UNKNOWN: Self = Self(NO_INGRESS);
+
+    fn of(router: Option<RouterIndex>) -> Self {
+        router.map_or(Self::UNKNOWN, |router| Self(router.0))
+    }
+
+    /// The router, if it is known.
+    pub(crate) fn router(self) -> Option<RouterIndex> {
+        (self != Self::UNKNOWN).then_some(RouterIndex(self.0))
+    }
 
     /// The number of the router, as deliveries keep it.
     pub(crate) fn number(self) -> u16 {
-        match self {
-            Self::Router(RouterIndex(number)) => number,
-            Self::Unknown => NO_INGRESS,
-        }
+        self.0
     }
 }
 
@@ -61,7 +70,7 @@ impl<H: Host> Core<H> {
         write_key(&mut self.scratch, &parsed, phase_char(phase), "");
         let addr = self.addresses.find(&self.scratch)?;
         let key = self.addresses.key_at(addr);
-        let last = self.links[link].arrivals.get_or_insert_default();
+        let last = self.links[link].arrivals.get_or_insert_with(Arrivals::none);
         last.to.clear();
         last.to.push_str(to);
         (last.phase, last.addr) = (phase, key);
@@ -69,6 +78,7 @@ impl<H: Host> Core<H> {
     }
 
     /// Where a message came to the network, by its annotation.
+    #[inline(never)]
     pub(crate) fn origin(&mut self, link: u32, ingress: Option<&str>) -> Origin {
         let Some(ingress) = ingress else { return Origin::HERE };
         let names_version = self.routers.names_version();
@@ -76,17 +86,17 @@ impl<H: Host> Core<H> {
             && last.names_version == names_version
             && last.ingress == ingress
         {
-            return last.origin.map_or(Origin::Unknown, Origin::Router);
+            return last.origin;
         }
         let origin = match id_of(ingress) == self.settings.router_id {
-            true => Some(RouterIndex::SELF),
-            false => self.routers.find_annotated(ingress),
+            true => Origin::HERE,
+            false => Origin::of(self.routers.find_annotated(ingress)),
         };
-        let last = self.links[link].arrivals.get_or_insert_default();
+        let last = self.links[link].arrivals.get_or_insert_with(Arrivals::none);
         last.ingress.clear();
         last.ingress.push_str(ingress);
         (last.names_version, last.origin) = (names_version, origin);
-        origin.map_or(Origin::Unknown, Origin::Router)
+        origin
     }
 
     /// Whether a message has come around in a circle: it passed more routers than there are to the farthest one.

@@ -71,7 +71,7 @@ impl<H: Host> Core<H> {
     pub(crate) fn deliver_control(
         &mut self,
         host: &mut H,
-        mut passage: Passage<'_, H::Content>,
+        passage: &mut Passage<'_, H::Content>,
         offer: &Offer<'_>,
     ) -> Offered {
         let link = index_of(passage.link);
@@ -82,11 +82,11 @@ impl<H: Host> Core<H> {
             return self.forward(host, addr, passage);
         }
         passage.addr = addr;
-        let conns = self.control_hops(addr, &passage);
-        self.send_control_copies(host, &conns, &mut passage);
+        let conns = self.control_hops(addr, passage);
+        self.send_control_copies(host, &conns, passage);
         for at in 0.. {
             let Some(&subscriber) = self.addresses[addr].subscribers.get(at) else { break };
-            self.hand_over(host, addr, subscriber, &passage);
+            self.hand_over(host, addr, subscriber, passage);
         }
         self.taken(host, passage, DeliveryState::Accepted)
     }

@@ -31,9 +31,6 @@ impl<H: Host> Link<H> {
 
     /// Incoming: a delivery is over. Its credit goes back to the sender, if further ones have somewhere to go.
     pub(crate) fn give_back(&mut self, host: &mut H, router: &mut RouterStatistics) {
-        if self.is_between_routers() {
-            return;
-        }
         self.held -= 1;
         // A sender that used more credit than it had is not given it a second time.
         if self.flowing && self.credit + self.held < self.capacity {
@@ -41,9 +38,9 @@ impl<H: Host> Link<H> {
         }
     }
 
-    /// Incoming, from another router: a delivery was forwarded, and the next one may come at once.
+    /// Incoming, from another router: a delivery was forwarded, and the next one may come at once, whatever is held. What
+    /// is given back later then finds the sender's credit full.
     pub(crate) fn replenish(&mut self, host: &mut H, router: &mut RouterStatistics) {
-        self.held -= 1;
         if self.flowing && self.credit < self.capacity {
             self.grant(host, router, 1);
         }
@@ -132,10 +129,9 @@ impl<H: Host> Core<H> {
         self.tick(now);
         if let Some(record) = self.links.get_mut(link.0).filter(|link| link.incoming) {
             record.hold_credit(self.clock);
+            record.give_back(host, &mut self.statistics);
             if record.is_between_routers() {
                 record.replenish(host, &mut self.statistics);
-            } else {
-                record.give_back(host, &mut self.statistics);
             }
         }
     }

@@ -5,7 +5,6 @@ use amqp::{DeliveryState, ErrorCondition};
 
 use crate::address::key::{Class, parse, phase_char};
 use crate::arena::{NONE, index_of};
-use crate::arrive::Origin;
 use crate::core::Core;
 use crate::delivery::Outcome;
 use crate::forward::Passage;
@@ -43,26 +42,25 @@ impl<H: Host> Core<H> {
         } else {
             record.unsettled += 1;
         }
-        let (conn, addr, link_type) = (record.conn, record.addr, record.link_type);
-        let from_client = link_type == LinkType::Endpoint;
+        let (conn, addr) = (record.conn, record.addr);
+        let from_client = record.link_type == LinkType::Endpoint;
         let connection = &mut self.connections[conn];
         connection.last_delivery = Some(self.clock.second);
         let from_container = connection.route_container;
         self.statistics.deliveries_ingress += u64::from(from_client);
         self.statistics.deliveries_ingress_route_container += u64::from(from_container);
-        let origin = match offer.ingress {
-            None => Origin::HERE,
-            ingress => self.origin(index_of(link.0), ingress),
-        };
-        let passage = Passage::of_offer(link.0, &offer, self.clock.millis, origin);
+        let mut passage = Passage::of_offer(link.0, &offer, self.clock.millis);
+        if offer.ingress.is_some() {
+            passage.ingress = self.origin(index_of(link.0), offer.ingress);
+        }
         if addr == NONE {
-            return match link_type {
-                LinkType::RouterControl | LinkType::InterRouter => self.deliver_from_router(host, passage, &offer),
-                _ => self.deliver_anonymous(host, conn, passage, &offer),
+            return match from_client {
+                true => self.deliver_anonymous(host, conn, &mut passage, &offer),
+                false => self.deliver_from_router(host, &mut passage, &offer),
             };
         }
         self.count_ingress(addr, from_client, from_container);
-        self.forward(host, addr, passage)
+        self.forward(host, addr, &mut passage)
     }
 
     fn count_ingress(&mut self, addr: u32, from_client: bool, from_container: bool) {
@@ -77,7 +75,7 @@ impl<H: Host> Core<H> {
     fn deliver_from_router<'a>(
         &mut self,
         host: &mut H,
-        passage: Passage<'a, H::Content>,
+        passage: &mut Passage<'a, H::Content>,
         offer: &Offer<'a>,
     ) -> Offered {
         let link = index_of(passage.link);
@@ -98,7 +96,7 @@ impl<H: Host> Core<H> {
         &mut self,
         host: &mut H,
         conn: u32,
-        passage: Passage<'a, H::Content>,
+        passage: &mut Passage<'a, H::Content>,
         offer: &Offer<'a>,
     ) -> Offered {
         match self.resolve(conn, offer) {
@@ -106,12 +104,12 @@ impl<H: Host> Core<H> {
                 let from_client = self.links[index_of(passage.link)].link_type == LinkType::Endpoint;
                 let from_container = self.connections[conn].route_container;
                 self.count_ingress(addr, from_client, from_container);
-                let to_override = match (passage.to_override, named) {
+                match (passage.to_override, named) {
                     (None, Named::Key) => return self.forward_by_key(host, addr, passage),
-                    (None, Named::Text(text)) => Some(text),
-                    (given, _) => given,
-                };
-                self.forward(host, addr, Passage { to_override, ..passage })
+                    (None, Named::Text(text)) => passage.to_override = Some(text),
+                    _ => {}
+                }
+                self.forward(host, addr, passage)
             }
             Resolved::Nowhere => self.unroutable(host, passage, DeliveryState::Released),
             Resolved::Refused(error) => self.unroutable(host, passage, DeliveryState::Rejected(Some(Box::new(error)))),
@@ -119,9 +117,9 @@ impl<H: Host> Core<H> {
     }
 
     /// Forwards to an address whose key is in the scratch buffer, and names it by that.
-    fn forward_by_key(&mut self, host: &mut H, addr: u32, passage: Passage<'_, H::Content>) -> Offered {
+    fn forward_by_key(&mut self, host: &mut H, addr: u32, passage: &Passage<'_, H::Content>) -> Offered {
         let key = std::mem::take(&mut self.scratch);
-        let offered = self.forward(host, addr, Passage { to_override: key.get(2..), ..passage });
+        let offered = self.forward(host, addr, &mut Passage { to_override: key.get(2..), ..passage.clone() });
         self.scratch = key;
         offered
     }
@@ -158,7 +156,7 @@ impl<H: Host> Core<H> {
     pub(crate) fn unroutable(
         &mut self,
         host: &mut H,
-        mut passage: Passage<'_, H::Content>,
+        passage: &mut Passage<'_, H::Content>,
         state: DeliveryState,
     ) -> Offered {
         let link = &mut self.links[index_of(passage.link)];
@@ -177,7 +175,7 @@ impl<H: Host> Core<H> {
             link.count_settled(&mut self.statistics, self.clock, passage.born);
             host.update_incoming(link.host, passage.delivery_id, Some(state), true);
         } else {
-            self.track(&mut passage, 0);
+            self.track(passage, 0);
             self.deliveries[index_of(passage.origin)].state = Some(state);
             return Offered::Tracked(InKey(passage.origin));
         }
@@ -209,10 +207,9 @@ impl<H: Host> Core<H> {
             let state = DeliveryState::Rejected(Some(Box::new(error)));
             host.update_incoming(record.host, delivery_id, Some(state), true);
         }
+        record.give_back(host, &mut self.statistics);
         if record.is_between_routers() {
             record.replenish(host, &mut self.statistics);
-        } else {
-            record.give_back(host, &mut self.statistics);
         }
     }
 }

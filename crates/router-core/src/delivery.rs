@@ -220,19 +220,20 @@ impl<C> Delivery<C> {
             link,
             settled,
             presettled: passage.settled,
-            ingress: passage.ingress,
+            ingress: if passage.link == 0 { NO_INGRESS } else { passage.ingress.number() },
             origin: passage.origin,
             ..Self::new(passage.born)
         }
     }
 
-    /// Both sides of a delivery to one receiver.
-    pub(crate) fn direct(link: u32, passage: &Passage<'_, C>, settled: bool) -> Self {
+    /// Both sides of a delivery to one receiver. `counted`: key of the address that counts it as outstanding, or 0.
+    pub(crate) fn direct(link: u32, passage: &Passage<'_, C>, settled: bool, counted: u64) -> Self {
         Self {
             link,
             settled,
             presettled: passage.settled,
-            ingress: passage.ingress,
+            ingress: passage.ingress.number(),
+            counted,
             direct: true,
             unsettled: 1,
             ..Self::incoming(passage)

@@ -78,11 +78,8 @@ impl<H: Host> Core<H> {
         if weighed {
             self.load_changed(listed.link);
         }
-        if stuck {
-            self.unstick(Some(listed.link));
-        }
-        if counted != 0 {
-            self.no_longer_outstanding(counted, listed.link);
+        if stuck || counted != 0 {
+            self.uncount(listed.link, stuck, counted);
         }
         self.end(host, end);
     }

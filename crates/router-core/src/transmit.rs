@@ -160,25 +160,33 @@ impl<H: Host> Core<H> {
     /// Forgets a copy that is in no list of its link any more. The credit it owes is paid.
     pub(crate) fn forget_copy(&mut self, host: &mut H, key: u64) {
         let Some(copy) = self.deliveries.get_mut(key) else { return };
-        let stuck = std::mem::take(&mut copy.stuck).then_some(copy.link);
+        let (link, stuck, counted) = (copy.link, copy.stuck, copy.counted);
         let owes_credit = copy.waiting.take().map_or(0, |waiting| waiting.owes_credit);
-        if copy.counted != 0 {
-            let (counted, link) = (std::mem::take(&mut copy.counted), copy.link);
-            self.no_longer_outstanding(counted, link);
-        }
-        let Some(copy) = self.deliveries.get_mut(key) else { return };
         if copy.direct {
             copy.link = NONE;
+            copy.stuck = false;
+            copy.counted = 0;
         } else if let Some(copy) = self.deliveries.remove(key)
             && copy.origin != 0
         {
             self.unlist_from_copies(&copy);
         }
-        if stuck.is_some() {
-            self.unstick(stuck);
+        if stuck || counted != 0 {
+            self.uncount(link, stuck, counted);
         }
         if let Some(sender) = self.links.get_mut(owes_credit) {
             sender.give_back(host, &mut self.statistics);
+        }
+    }
+
+    /// A copy on this link is over that was seen stuck, or counted as outstanding with a neighbour.
+    #[inline(never)]
+    pub(crate) fn uncount(&mut self, link: u32, stuck: bool, counted: u64) {
+        if stuck {
+            self.unstick(Some(link));
+        }
+        if counted != 0 {
+            self.no_longer_outstanding(counted, link);
         }
     }
 

@@ -133,12 +133,14 @@ impl Addresses {
 impl Index<u32> for Addresses {
     type Output = Address;
 
+    #[inline(always)] // Everywhere on the way of a delivery, and two instructions.
     fn index(&self, index: u32) -> &Address {
         &self.entries[index]
     }
 }
 
 impl IndexMut<u32> for Addresses {
+    #[inline(always)]
     fn index_mut(&mut self, index: u32) -> &mut Address {
         &mut self.entries[index]
     }

@@ -154,6 +154,7 @@ impl<H: Host> Core<H> {
     }
 
     /// The receiver with the least load; a single one needs no choice.
+    #[inline(always)] // As before there were other routers: most addresses have consumers here only.
     pub(crate) fn least_loaded(&mut self, addr: u32) -> Destination {
         let address = &mut self.addresses[addr];
         let chosen = match &mut address.loads {

@@ -4,7 +4,6 @@
 
 use smallvec::SmallVec;
 
-use crate::arrive::Origin;
 use crate::core::Core;
 use crate::forward::{Destination, Passage};
 use crate::{Host, RouterIndex};
@@ -131,6 +130,7 @@ impl<H: Host> Core<H> {
     }
 
     /// The hop to the nearest router whose turn it is.
+    #[inline(never)]
     pub(crate) fn nearest_hop(&mut self, addr: u32) -> Destination {
         self.find_hops(addr);
         let Some(hops) = &mut self.addresses[addr].hops else { return Destination::Nobody };
@@ -148,9 +148,9 @@ impl<H: Host> Core<H> {
         let priority = self.priority(addr, passage);
         let mut best: Option<Candidate> = None;
         for (at, hop) in self.addresses[addr].hops.as_ref()?.iter().enumerate() {
-            let mut leading = hop.routers.iter().filter(|(_, router)| match passage.origin_router {
-                Origin::Router(origin) => self.passes_here(*router, origin),
-                Origin::Unknown => true,
+            let mut leading = hop.routers.iter().filter(|(_, router)| match passage.ingress.router() {
+                Some(origin) => self.passes_here(*router, origin),
+                None => true,
             });
             let Some((cost, _)) = leading.next() else { continue };
             let Some(link) = self.neighbor(hop.conn).and_then(|neighbor| neighbor.data_link(priority)) else {
@@ -170,7 +170,7 @@ impl<H: Host> Core<H> {
     /// but not back to where it came from, nor to a router that it has passed.
     pub(crate) fn multicast_hops(&mut self, addr: u32, passage: &Passage<'_, H::Content>) -> SmallVec<[u32; 16]> {
         self.find_hops(addr);
-        let Origin::Router(origin) = passage.origin_router else { return SmallVec::new() };
+        let Some(origin) = passage.ingress.router() else { return SmallVec::new() };
         let from = self.links.get(passage.link).map(|link| link.conn);
         let Some(hops) = &self.addresses[addr].hops else { return SmallVec::new() };
         let wanted = hops.iter().filter(|hop| {

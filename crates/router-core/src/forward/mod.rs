@@ -11,7 +11,7 @@ use amqp::DeliveryState;
 use crate::arena::{NONE, index_of};
 use crate::arrive::Origin;
 use crate::core::Core;
-use crate::delivery::{Delivery, NO_INGRESS};
+use crate::delivery::Delivery;
 use crate::{Host, InKey, Offer, Offered, SubscriberId, Treatment};
 
 /// A delivery on its way through the core.
@@ -39,14 +39,19 @@ pub(crate) struct Passage<'a, C> {
     /// The offer; `None`: it comes from within the router.
     pub(crate) offer: Option<&'a Offer<'a>>,
     /// Where it came to the network.
-    pub(crate) origin_router: Origin,
-    /// The same, as deliveries keep it.
-    pub(crate) ingress: u16,
+    pub(crate) ingress: Origin,
+}
+
+// Not derived, for then a message would have to be of a kind that can be cloned.
+impl<C> Clone for Passage<'_, C> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
 }
 
 impl<'a, C> Passage<'a, C> {
     /// The passage of a delivery now being offered.
-    pub(crate) fn of_offer(link: u64, offer: &'a Offer<'a>, born: u32, origin_router: Origin) -> Self {
+    pub(crate) fn of_offer(link: u64, offer: &'a Offer<'a>, born: u32) -> Self {
         Self {
             link,
             delivery_id: offer.delivery_id,
@@ -59,8 +64,7 @@ impl<'a, C> Passage<'a, C> {
             owed: false,
             addr: NONE,
             offer: Some(offer),
-            origin_router,
-            ingress: origin_router.number(),
+            ingress: Origin::HERE,
         }
     }
 
@@ -78,8 +82,7 @@ impl<'a, C> Passage<'a, C> {
             owed: false,
             addr: NONE,
             offer: None,
-            origin_router: Origin::HERE,
-            ingress: NO_INGRESS,
+            ingress: Origin::HERE,
         }
     }
 
@@ -108,20 +111,20 @@ pub(crate) enum Destination {
 
 impl<H: Host> Core<H> {
     /// Forwards an offered delivery to an address, or its fallback.
-    pub(crate) fn forward(&mut self, host: &mut H, addr: u32, mut passage: Passage<'_, H::Content>) -> Offered {
+    pub(crate) fn forward(&mut self, host: &mut H, addr: u32, passage: &mut Passage<'_, H::Content>) -> Offered {
         passage.addr = addr;
-        match self.choose(addr, &passage) {
+        match self.choose(addr, passage) {
             Destination::Link(receiver) => self.forward_to_one(host, receiver, passage, 0),
             Destination::Hop(at) => self.forward_to_hop(host, addr, at, passage),
             Destination::All => {
                 if passage.needs_record() {
-                    self.track(&mut passage, 1);
+                    self.track(passage, 1);
                 }
-                self.send_copies(host, addr, &mut passage);
-                self.after_copies(host, &passage)
+                self.send_copies(host, addr, passage);
+                self.after_copies(host, passage)
             }
             Destination::Subscriber(subscriber) => {
-                let state = self.hand_over(host, addr, subscriber, &passage);
+                let state = self.hand_over(host, addr, subscriber, passage);
                 self.taken(host, passage, state)
             }
             Destination::Sink => self.taken(host, passage, DeliveryState::Accepted),
@@ -133,20 +136,20 @@ impl<H: Host> Core<H> {
     }
 
     /// `counted`: key of the address that counts it as outstanding with a neighbour.
+    #[inline(always)] // Else the one place that counts calls it, for the sake of the one that does not.
     fn forward_to_one(
         &mut self,
         host: &mut H,
         receiver: u32,
-        mut passage: Passage<'_, H::Content>,
+        passage: &mut Passage<'_, H::Content>,
         counted: u64,
     ) -> Offered {
         let settled = passage.settled || self.links[receiver].send_settled;
         if !passage.needs_record() {
-            self.send(host, Delivery::outgoing(receiver, &passage, settled), &mut passage);
-            return self.after_copies(host, &passage);
+            self.send(host, Delivery::outgoing(receiver, passage, settled), passage);
+            return self.after_copies(host, passage);
         }
-        let delivery = Delivery { counted, ..Delivery::direct(receiver, &passage, settled) };
-        let key = self.send(host, delivery, &mut passage);
+        let key = self.send(host, Delivery::direct(receiver, passage, settled, counted), passage);
         // A delivery that went out settled may be over already.
         match settled && self.deliveries.get(key).is_none() {
             true => Offered::Done,
@@ -178,18 +181,18 @@ impl<H: Host> Core<H> {
     pub(crate) fn taken(
         &mut self,
         host: &mut H,
-        mut passage: Passage<'_, H::Content>,
+        passage: &mut Passage<'_, H::Content>,
         state: DeliveryState,
     ) -> Offered {
         if passage.needs_record() {
-            self.track(&mut passage, 1);
+            self.track(passage, 1);
             self.copy_resolved(host, passage.origin, Some(state), true);
         }
-        self.after_copies(host, &passage)
+        self.after_copies(host, passage)
     }
 
     /// Nobody is at the address, but perhaps at its fallback. Further routers are told to look there too.
-    fn forward_to_fallback(&mut self, host: &mut H, addr: u32, passage: Passage<'_, H::Content>) -> Offered {
+    fn forward_to_fallback(&mut self, host: &mut H, addr: u32, passage: &mut Passage<'_, H::Content>) -> Offered {
         let fallback = self.addresses[addr].fallback;
         if !self.addresses[fallback].has_destination() {
             return self.unroutable(host, passage, DeliveryState::Released);
@@ -197,7 +200,7 @@ impl<H: Host> Core<H> {
         self.addresses[addr].rare().redirected_to_fallback += 1;
         self.statistics.deliveries_redirected_to_fallback += 1;
         let key = std::sync::Arc::clone(&self.addresses[addr].key);
-        self.forward(host, fallback, Passage { to_override: key.get(2..), ..passage })
+        self.forward(host, fallback, &mut Passage { to_override: key.get(2..), ..passage.clone() })
     }
 
     /// Chooses by the treatment of the address.

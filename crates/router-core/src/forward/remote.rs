@@ -19,6 +19,7 @@ impl<H: Host> Core<H> {
 
     /// Balanced distribution among receivers here and routers elsewhere. A receiver without load is taken at once; else
     /// whoever has the least, the ones here first among equals.
+    #[inline(never)]
     pub(crate) fn least_loaded_anywhere(&mut self, addr: u32, passage: &Passage<'_, H::Content>) -> Destination {
         let here = self.lightest_receiver(addr);
         if here.is_some_and(|here| here.load == 0 && here.eligible) {
@@ -33,20 +34,21 @@ impl<H: Host> Core<H> {
     }
 
     /// Forwards a delivery to a neighbour of the address.
+    #[inline(never)]
     pub(crate) fn forward_to_hop(
         &mut self,
         host: &mut H,
         addr: u32,
         at: u32,
-        passage: Passage<'_, H::Content>,
+        passage: &mut Passage<'_, H::Content>,
     ) -> Offered {
         let Some(conn) = self.addresses[addr].hops.as_mut().map(|hops| hops.at(at).conn) else {
             return self.unroutable(host, passage, DeliveryState::Released);
         };
-        let Some(link) = self.link_to(host, conn, addr, &passage) else {
+        let Some(link) = self.link_to(host, conn, addr, passage) else {
             return self.unroutable(host, passage, DeliveryState::Released);
         };
-        let counted = self.depart(addr, conn, &passage);
+        let counted = self.depart(addr, conn, passage);
         self.forward_to_one(host, link, passage, counted)
     }
 
@@ -92,6 +94,7 @@ impl<H: Host> Core<H> {
     }
 
     /// A delivery that was counted as outstanding, under this key of its address, is over.
+    #[inline(never)]
     pub(crate) fn no_longer_outstanding(&mut self, counted: u64, link: u32) {
         let conn = self.links[link].conn;
         if let Some(hops) = self.addresses.get_mut(counted).and_then(|address| address.hops.as_mut()) {
