@@ -130,6 +130,22 @@ fn a_partition_heals() {
 }
 
 #[test]
+fn a_link_state_from_before_a_change_does_not_hide_a_router() {
+    // D is moved from one end of a line to the other, while A cannot hear of it.
+    let mut network = Network::of(&[("A", "B", 1), ("B", "C", 1), ("B", "D", 1)]);
+    network.run(SECOND * 5);
+    let wire = network.wire("A", "B");
+    network.wires.get_mut(&wire).unwrap().stalled = [true, true];
+    network.cut(network.wire("B", "D"));
+    network.join("C", "D", 1);
+    network.run(SECOND * 2);
+    network.wires.get_mut(&wire).unwrap().stalled = [false, false];
+    // The next advertisements come within the interval of a network in flux.
+    network.run(SECOND * 5);
+    network.assert_converged();
+}
+
+#[test]
 fn a_newcomer_with_the_id_of_a_neighbour_is_refused_and_the_log_names_both() {
     let mut network = ring();
     let twin = network.join("A", "twin", 1);

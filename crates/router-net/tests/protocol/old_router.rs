@@ -3,8 +3,8 @@
 use crate::network::{Network, SECOND};
 use amqp::message::{self, Message, Scan, Scanner, SectionKind};
 use amqp::{Map, Symbol, Value};
-use router_net::Hint;
 use router_net::wire::{Body, ControlMessage, WireError};
+use router_net::{Config, Hint, LinkRef, LinkState, PathEngine};
 
 /// Networks of up to eight routers of the old kind, and the lines "Computed next hops", "costs", "valid origins" and
 /// "radius" of each. If one of them came out differently here, multicasts in a mixed network would be doubled or lost.
@@ -147,4 +147,46 @@ fn a_link_state_of_somebody_else_is_malformed() {
         [("id", Value::from("Y")), ("ls_seq", Value::Int(1)), ("peers", Map::new().into())].into_iter().collect();
     let body: Map = [("id", Value::from("X")), ("ls_seq", Value::Int(1)), ("ls", ls.into())].into_iter().collect();
     assert!(matches!(ControlMessage::decode(&message("LSU", body)), Err(WireError::Member { member: "ls", .. })));
+}
+
+/// What an old router A with the neighbour F computed when F told it that these routers had these neighbours: costs, and
+/// who passes through A. It asks nobody for agreement, and counts each direction by itself.
+type Heard = [(&'static str, &'static [(&'static str, u32)])];
+type Computed = [(&'static str, u32, &'static [&'static str])];
+const ONE_SIDED: [(&Heard, &Computed); 4] = [
+    (
+        &[("F", &[("A", 1), ("X", 1)]), ("X", &[("Y", 1)]), ("Y", &[("X", 1)])],
+        &[("F", 1, &[]), ("X", 2, &[]), ("Y", 3, &[])],
+    ),
+    (&[("F", &[("A", 1)]), ("X", &[("F", 1)])], &[("F", 1, &[])]),
+    (&[("F", &[("A", 1), ("W", 1)]), ("W", &[("A", 1)]), ("Z", &[("A", 1)])], &[("F", 1, &["W"]), ("W", 2, &[])]),
+    (
+        &[("F", &[("A", 7), ("X", 1), ("Y", 5)]), ("X", &[("F", 9), ("Y", 1)]), ("Y", &[("F", 2), ("X", 1)])],
+        &[("F", 1, &[]), ("X", 2, &[]), ("Y", 3, &[])],
+    ),
+];
+
+#[test]
+fn what_routers_say_of_their_neighbours_counts_one_sided_as_for_the_old_router() {
+    let second = std::time::Duration::from_secs(1);
+    for (heard, expected) in ONE_SIDED {
+        let mut engine = PathEngine::new(Config::new("A", 1_000), second);
+        engine.neighbor_up(second, LinkRef(1), 1);
+        let mut say = |body: Body, id: &str| {
+            let message = ControlMessage { id: id.to_owned(), body };
+            engine.receive(second, Some(LinkRef(1)), &message.encode("amqp:/_topo/0/A/qdrouter"));
+        };
+        say(Body::Hello { instance: 1, seen: vec!["A".to_owned()] }, "F");
+        for (id, peers) in heard {
+            let peers = peers.iter().map(|(peer, cost)| ((*peer).to_owned(), *cost)).collect();
+            let state = LinkState { id: (*id).to_owned(), ls_seq: 5, peers };
+            say(Body::LinkState { instance: 1, state }, id);
+        }
+        engine.handle_timeout(second * 2);
+        let mut found: Vec<(&str, u32, Vec<&str>)> =
+            engine.nodes().filter_map(|view| Some((view.id, view.cost?, view.valid_origins))).collect();
+        found.sort_unstable();
+        let expected: Vec<_> = expected.iter().map(|(id, cost, origins)| (*id, *cost, origins.to_vec())).collect();
+        assert_eq!(found, expected);
+    }
 }
