@@ -158,6 +158,8 @@ pub(crate) struct Delivery<C> {
     pub(crate) undecided: u32,
     /// When it came, in milliseconds of [`Now`](crate::Now) modulo 2^32.
     pub(crate) born: u32,
+    /// When the last of its message came that has come so far, in the same way.
+    pub(crate) moved: u32,
     /// All of the message is there.
     pub(crate) complete: bool,
     /// The sender has settled.
@@ -195,6 +197,7 @@ impl<C> Delivery<C> {
             unsettled: 0,
             undecided: 0,
             born,
+            moved: born,
             complete: true,
             sender_settled: false,
             multicast: false,

@@ -10,7 +10,7 @@
 //! - `deliver`, then `forward`, then `transmit` and `queue`: the way of a delivery from its sender to its receivers;
 //! - `settle` and `sender`: what receivers and senders say of it afterwards; `credit`: who may send how much;
 //! - `network`, `routers`, `routes`, `remote`: other routers, and what the routing protocol says of them; `neighbor`: the
-//!   links to those next door, `control` and `arrive`: what comes in on these;
+//!   links to those next door, `control` and `arrive`: what comes in on these; `streams`: links for large messages;
 //! - `local`: subscribers and senders within the router; `stats`, `timers`, `manage`: counting, and showing it.
 //!
 //! # What always holds
@@ -52,6 +52,7 @@ mod sender;
 mod settle;
 mod snapshot;
 mod stats;
+mod streams;
 mod timers;
 mod transmit;
 

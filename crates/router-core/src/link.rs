@@ -23,6 +23,8 @@ pub(crate) struct Link<H: Host> {
     pub(crate) link_type: LinkType,
     /// Priority of what goes over it; shown only, for links of clients.
     pub(crate) priority: u8,
+    /// What it has to do with large messages.
+    pub(crate) stream: Stream,
     /// Both sides have attached it.
     pub(crate) answered: bool,
     /// Incoming: its deliveries have somewhere to go, so credit is given back as they are settled.
@@ -86,6 +88,17 @@ pub(crate) struct Link<H: Host> {
     pub(crate) arrivals: Option<Box<Arrivals>>,
 }
 
+/// Whether a link is for one large message at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// It is for any deliveries.
+    No,
+    /// It has one.
+    Busy,
+    /// It waits for the next one.
+    Idle,
+}
+
 /// What a new link is made with.
 pub(crate) struct NewLink {
     pub(crate) id: u64,
@@ -102,6 +115,11 @@ impl<H: Host> Link<H> {
     /// Whether it leads to or from another router, whose deliveries are forwarded at once and need no credit held.
     pub(crate) fn is_between_routers(&self) -> bool {
         matches!(self.link_type, LinkType::InterRouter | LinkType::RouterControl)
+    }
+
+    /// Whether it is for one large message at a time.
+    pub(crate) fn is_stream(&self) -> bool {
+        self.stream != Stream::No
     }
 
     /// What counts for balanced distribution.
@@ -125,6 +143,7 @@ impl<H: Host> Core<H> {
             incoming: new.incoming,
             link_type: new.link_type,
             priority: new.priority,
+            stream: Stream::No,
             answered: !new.own,
             flowing: false,
             draining: false,

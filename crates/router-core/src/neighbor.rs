@@ -35,6 +35,8 @@ pub(crate) struct Neighbor {
     attached: [u8; 2],
     /// Control messages may pass.
     pub(crate) up: bool,
+    /// Links for one large message at a time that have nothing to do; may name links gone since.
+    pub(crate) idle_streams: Vec<u64>,
 }
 
 impl Neighbor {
@@ -46,6 +48,7 @@ impl Neighbor {
             data: [NONE; PRIORITIES as usize],
             attached: [0; 2],
             up: false,
+            idle_streams: Vec::new(),
         }
     }
 
@@ -238,6 +241,10 @@ impl<H: Host> Core<H> {
         let Some(record) = self.links.get_mut(link.0) else { return };
         record.answered = if record.incoming { source.is_some() } else { target.is_some() };
         let conn = record.conn;
+        if record.is_stream() && !record.answered {
+            // It said that it would take these; it will not be asked again.
+            self.connections[conn].info.streaming_links = false;
+        }
         self.neighbor_changed(host, conn);
     }
 

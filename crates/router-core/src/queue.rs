@@ -133,6 +133,10 @@ impl<H: Host> Core<H> {
         }
         let second = self.clock.second;
         let link = &mut self.links[index];
+        if link.is_stream() {
+            self.return_stream(index);
+        }
+        let link = &mut self.links[index];
         if link.draining && link.queue_head == NONE {
             link.draining = false;
             if std::mem::take(&mut link.credit) > 0 {

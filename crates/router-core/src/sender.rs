@@ -101,11 +101,21 @@ impl<H: Host> Core<H> {
         }
     }
 
+    /// More of a streamed message is there, though not all of it: it is not stuck.
+    pub fn moved(&mut self, now: Now, delivery: InKey) {
+        self.tick(now);
+        let millis = self.clock.millis;
+        if let Some(record) = self.deliveries.get_mut(delivery.0) {
+            record.moved = millis;
+        }
+    }
+
     /// The rest of a streamed message is there. `settled`: the sender has settled by now.
     pub fn received(&mut self, now: Now, host: &mut H, delivery: InKey, settled: bool) {
         self.tick(now);
         let Some(record) = self.deliveries.get_mut(delivery.0).filter(|record| !record.complete) else { return };
         record.complete = true;
+        record.moved = self.clock.millis;
         let (settled_before, over) = (record.sender_settled, record.unsettled == 0);
         if let Some(link) = self.links.get_mut(record.sender) {
             link.arriving = 0;
@@ -146,6 +156,7 @@ impl<H: Host> Core<H> {
             Place::Queue => {
                 self.unlist_queued(listed);
                 self.forget_copy(host, key);
+                self.return_stream(listed.link);
             }
             Place::Transmitting => {
                 host.abort(self.links[listed.link].host, OutKey(key));

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
+use crate::delivery::Delivery;
 use crate::{Host, Level, Module, Now};
 
 impl<H: Host> Core<H> {
     /// How often stuck deliveries and blocked links are looked for.
-    fn scan_interval(&self) -> Duration {
+    pub(crate) fn scan_interval(&self) -> Duration {
         Duration::from_secs(if self.settings.test_hooks { 5 } else { 30 })
     }
 
@@ -28,6 +29,7 @@ impl<H: Host> Core<H> {
                 self.stuck_age()
             ),
         );
+        self.log_scrubber(host);
     }
 
     /// Makes sure that a scan will come: there is something that can be stuck.
@@ -50,6 +52,7 @@ impl<H: Host> Core<H> {
         }
         self.find_stuck_deliveries(host);
         self.find_blocked_links(host);
+        self.scrub_streams(host);
         self.next_scan = (self.links.len() > 0).then(|| now + self.scan_interval());
     }
 
@@ -57,11 +60,19 @@ impl<H: Host> Core<H> {
         self.clock.millis.wrapping_sub(born) > self.stuck_age() * 1_000
     }
 
+    /// When something of a delivery last came: a stream that moves is not stuck, however long it takes.
+    fn last_moved(&self, delivery: &Delivery<H::Content>) -> u32 {
+        match self.deliveries.get(delivery.origin) {
+            Some(origin) if !delivery.direct => origin.moved,
+            _ => delivery.moved,
+        }
+    }
+
     /// Looks at both sides of each delivery.
     fn find_stuck_deliveries(&mut self, host: &mut H) {
         let mut found = Vec::new();
         for (key, delivery) in self.deliveries.iter() {
-            if !self.is_old(delivery.born) {
+            if !self.is_old(self.last_moved(delivery)) {
                 continue;
             }
             if !delivery.sender_stuck && !delivery.sender_settled && self.links.get(delivery.sender).is_some() {

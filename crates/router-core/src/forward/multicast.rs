@@ -53,6 +53,7 @@ impl<H: Host> Core<H> {
             self.expect_copy(passage.origin);
             self.depart(addr, conn, passage);
             self.send(host, Delivery::outgoing(link, passage, passage.settled), passage);
+            self.return_stream(link);
             sent = true;
         }
         sent

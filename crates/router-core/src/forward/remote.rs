@@ -49,7 +49,11 @@ impl<H: Host> Core<H> {
             return self.unroutable(host, passage, DeliveryState::Released);
         };
         let counted = self.depart(addr, conn, passage);
-        self.forward_to_one(host, link, passage, counted)
+        let offered = self.forward_to_one(host, link, passage, counted);
+        if !passage.complete {
+            self.return_stream(link);
+        }
+        offered
     }
 
     /// The same for a message from within the router.
@@ -70,13 +74,17 @@ impl<H: Host> Core<H> {
     /// The link on which a delivery goes out to a neighbour.
     pub(crate) fn link_to(
         &mut self,
-        _host: &mut H,
+        host: &mut H,
         conn: u32,
         addr: u32,
         passage: &Passage<'_, H::Content>,
     ) -> Option<u32> {
         let priority = self.priority(addr, passage);
-        self.neighbor(conn).filter(|neighbor| neighbor.up)?.data_link(priority)
+        let link = self.neighbor(conn).filter(|neighbor| neighbor.up)?.data_link(priority)?;
+        match !passage.complete && self.connections[conn].info.streaming_links {
+            true => Some(self.stream_link(host, conn)),
+            false => Some(link),
+        }
     }
 
     /// Counts a delivery that goes out to a neighbour. Returns the address's key, if it counts what is outstanding there.

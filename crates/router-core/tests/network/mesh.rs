@@ -338,6 +338,26 @@ impl Mesh {
         }
     }
 
+    /// After some seconds more of a message comes to all routers that have begun to see it.
+    pub(crate) fn more(&mut self, number: u64, seconds: u64) {
+        self.now += Duration::from_secs(seconds);
+        for record in &mut self.routers {
+            let keys = record.offered.values().filter(|offered| offered.message == number);
+            for key in keys.filter_map(|offered| offered.key) {
+                record.core.moved(self.now, key);
+            }
+        }
+    }
+
+    /// Lets time pass and does what is due.
+    pub(crate) fn pass_time(&mut self, seconds: u64) {
+        self.now += Duration::from_secs(seconds);
+        for record in &mut self.routers {
+            record.core.handle_timeout(self.now, &mut record.host);
+        }
+        self.settle();
+    }
+
     /// The sender of a message that has not ended gives it up.
     pub(crate) fn abort(&mut self, sender: Client, number: u64) {
         let record = &mut self.routers[sender.router];

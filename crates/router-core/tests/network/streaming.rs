@@ -54,3 +54,89 @@ fn a_multicast_is_streamed_to_all() {
     mesh.accept(message);
     assert_eq!(mesh.told[&message], (Some(DeliveryState::Accepted), true));
 }
+
+/// Two routers that take large messages on links of their own.
+fn with_streaming_links() -> Mesh {
+    let mut mesh = Mesh::of(&["A", "B"]);
+    mesh.join_with(0, 1, |info| info.streaming_links = true);
+    mesh.converge();
+    mesh
+}
+
+fn links_between_routers(mesh: &Mesh) -> usize {
+    mesh.routers[0].core.links(mesh.now).iter().filter(|link| link.link_type == LinkType::InterRouter).count()
+}
+
+#[test]
+fn a_large_message_does_not_hold_up_the_small_ones_behind_it() {
+    let mut mesh = with_streaming_links();
+    let slow = mesh.receiver(1, "slow", 10);
+    let quick = mesh.receiver(1, "quick", 10);
+    let (large, small) = (mesh.sender(0, "slow"), mesh.sender(0, "quick"));
+    let message = mesh.begin(large);
+    mesh.send(small);
+    assert_eq!(mesh.counts([slow, quick]), [1, 1]);
+    mesh.end(message);
+    mesh.accept(message);
+    assert_eq!(mesh.told[&message], (Some(DeliveryState::Accepted), true));
+}
+
+#[test]
+fn without_links_for_large_messages_the_small_ones_wait() {
+    let mut mesh = Mesh::line(&["A", "B"], "x", Treatment::Closest);
+    mesh.receiver(1, "slow", 10);
+    let quick = mesh.receiver(1, "quick", 10);
+    let (large, small) = (mesh.sender(0, "slow"), mesh.sender(0, "quick"));
+    let message = mesh.begin(large);
+    mesh.send(small);
+    assert_eq!(mesh.counts([quick]), [0]);
+    mesh.end(message);
+    assert_eq!(mesh.counts([quick]), [1]);
+}
+
+#[test]
+fn a_link_for_large_messages_is_used_again_when_it_has_nothing_to_do() {
+    let mut mesh = with_streaming_links();
+    mesh.receiver(1, "q", 10);
+    let senders = [mesh.sender(0, "q"), mesh.sender(0, "q")];
+    for _ in 0..3 {
+        let messages = senders.map(|sender| mesh.begin(sender));
+        assert_eq!(links_between_routers(&mesh), 22);
+        messages.into_iter().for_each(|message| mesh.end(message));
+    }
+    let message = mesh.begin(senders[0]);
+    mesh.abort(senders[0], message);
+    mesh.begin(senders[0]);
+    assert_eq!(links_between_routers(&mesh), 22);
+}
+
+#[test]
+fn of_too_many_links_that_wait_ten_are_detached_each_half_minute() {
+    let mut mesh = with_streaming_links();
+    mesh.receiver(1, "q", 1_000);
+    let senders: Vec<_> = (0..145).map(|_| mesh.sender(0, "q")).collect();
+    let messages: Vec<_> = senders.into_iter().map(|sender| mesh.begin(sender)).collect();
+    messages.into_iter().for_each(|message| mesh.end(message));
+    let mut waiting = || {
+        mesh.pass_time(30);
+        links_between_routers(&mesh) - 20
+    };
+    assert_eq!([waiting(), waiting(), waiting()], [135, 128, 128]);
+}
+
+#[test]
+fn a_stream_that_moves_is_not_stuck_and_one_that_stands_is() {
+    let mut mesh = Mesh::line(&["A", "B"], "x", Treatment::Closest);
+    mesh.receiver(1, "q", 10);
+    let sender = mesh.sender(0, "q");
+    let message = mesh.begin(sender);
+    mesh.more(message, 25);
+    mesh.pass_time(6);
+    let stuck = |mesh: &Mesh| [0, 1].map(|router| mesh.routers[router].core.statistics().deliveries_stuck);
+    assert_eq!(stuck(&mesh), [0, 0]);
+    mesh.pass_time(30);
+    assert_eq!(stuck(&mesh), [2, 2]);
+    mesh.end(message);
+    mesh.accept(message);
+    assert_eq!(stuck(&mesh), [0, 0]);
+}
