@@ -59,7 +59,10 @@ impl PathEngine {
             node.link_state_fetch.needed = true;
         }
         node.address_fetch.advertised = Some(mobile_seq);
-        if node.mobile_seq != mobile_seq {
+        if mobile_seq == 0 {
+            // It has never announced anything, and the old router does not answer who asks for nothing.
+            self.all_addresses(id, 0, Vec::new());
+        } else if node.mobile_seq != mobile_seq {
             node.address_fetch.needed = true;
         }
     }
@@ -147,7 +150,7 @@ impl PathEngine {
         for (index, link_state, addresses) in asks {
             let now = self.now;
             let Some(node) = self.nodes.get_mut(index) else { continue };
-            let (id, have_seq) = (node.id.clone(), node.mobile_seq);
+            let id = node.id.clone();
             if link_state {
                 node.link_state_fetch.ask(now);
             }
@@ -158,7 +161,7 @@ impl PathEngine {
                 self.send(&router_address(&id), None, Body::LinkStateRequest);
             }
             if addresses {
-                self.request_addresses(&id, have_seq);
+                self.request_addresses(&id);
             }
         }
     }

@@ -1,7 +1,8 @@
 //! What may go wrong in a network, and what must come of it.
 
 use crate::network::{Network, SECOND};
-use router_net::Level;
+use router_net::wire::{Body, ControlMessage};
+use router_net::{Config, Level, LinkRef, Output, PathEngine};
 use std::time::Duration;
 
 fn ring() -> Network {
@@ -145,21 +146,54 @@ fn a_link_state_from_before_a_change_does_not_hide_a_router() {
     network.assert_converged();
 }
 
+/// The number of requests for addresses that an engine sends to a neighbour that never answers one, in 20 seconds.
+fn unanswered_requests(mobile_seq: i64) -> usize {
+    let mut engine = PathEngine::new(Config::new("A", 1_000), SECOND);
+    engine.neighbor_up(SECOND, LinkRef(1), 1);
+    let mut requests = 0;
+    for now in (1..=20).map(|second| SECOND * second) {
+        let says = [
+            Body::Hello { instance: 7, seen: vec!["A".to_owned()] },
+            Body::Advertisement { instance: 7, ls_seq: 1, mobile_seq },
+        ];
+        for body in says {
+            let message = ControlMessage { id: "old".to_owned(), body };
+            engine.receive(now, Some(LinkRef(1)), &message.encode("amqp:/_local/qdhello"));
+        }
+        engine.handle_timeout(now);
+        while let Some(output) = engine.poll_output() {
+            if let Output::Send { content, .. } = output {
+                let body = ControlMessage::decode(&content).unwrap().body;
+                requests += usize::from(matches!(body, Body::AddressRequest { have_seq: 0 }));
+            }
+        }
+    }
+    requests
+}
+
+#[test]
+fn a_router_that_has_never_announced_an_address_is_not_asked_for_any_again() {
+    // An old router does not answer a request when it has nothing to say.
+    assert_eq!(unanswered_requests(0), 1);
+}
+
+#[test]
+fn a_request_for_addresses_is_repeated_until_it_is_answered() {
+    assert!(unanswered_requests(3) > 5);
+}
+
 #[test]
 fn a_newcomer_with_the_id_of_a_neighbour_is_refused_and_the_log_names_both() {
     let mut network = ring();
     let twin = network.join("A", "twin", 1);
     network.start("X", 1);
     // The twin says that it is B.
-    let hello = router_net::wire::ControlMessage {
-        id: "B".to_owned(),
-        body: router_net::wire::Body::Hello { instance: 77, seen: vec!["A".to_owned()] },
-    };
+    let hello = ControlMessage { id: "B".to_owned(), body: Body::Hello { instance: 77, seen: vec!["A".to_owned()] } };
     for _ in 0..8 {
         let bytes = hello.encode("amqp:/_local/qdhello");
         let now = network.now;
         let router = network.routers.get_mut("A").unwrap();
-        router.engine.receive(now, Some(router_net::LinkRef(twin)), &bytes);
+        router.engine.receive(now, Some(LinkRef(twin)), &bytes);
         network.run(SECOND / 2);
     }
     assert_eq!(network.next_hop("A", "B").as_deref(), Some("B"));
@@ -175,11 +209,11 @@ fn a_neighbour_with_this_routers_own_id_is_refused() {
     let mut network = Network::new(1);
     network.start("A", 1_000);
     let link = network.join("A", "elsewhere", 1);
-    let body = router_net::wire::Body::Hello { instance: 77, seen: vec!["A".to_owned()] };
-    let hello = router_net::wire::ControlMessage { id: "A".to_owned(), body }.encode("amqp:/_local/qdhello");
+    let body = Body::Hello { instance: 77, seen: vec!["A".to_owned()] };
+    let hello = ControlMessage { id: "A".to_owned(), body }.encode("amqp:/_local/qdhello");
     let now = network.now;
     let router = network.routers.get_mut("A").unwrap();
-    router.engine.receive(now, Some(router_net::LinkRef(link)), &hello);
+    router.engine.receive(now, Some(LinkRef(link)), &hello);
     network.run(SECOND);
     let router = &network.routers["A"];
     assert!(router.engine.nodes().next().unwrap().link_state.is_empty());
