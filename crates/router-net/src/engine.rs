@@ -41,6 +41,8 @@ pub struct PathEngine {
     radius: u32,
     /// When the topology changed last.
     changed_at: Option<Duration>,
+    /// Who is out of reach, or who is spoken of, may have changed.
+    look_for_lost: bool,
     /// The table of routers is full, and the log has been told.
     full: bool,
     /// Sender and opcode of messages of later versions, of which the log has been told.
@@ -70,6 +72,7 @@ impl PathEngine {
             computed_at: None,
             radius: 0,
             changed_at: None,
+            look_for_lost: false,
             full: false,
             versions: BTreeSet::new(),
             namesake: None,
@@ -100,6 +103,7 @@ impl PathEngine {
         self.advance(now);
         if let Some(lost) = self.links.remove(link) {
             self.link_lost(&lost);
+            self.look_for_lost = true;
             self.update_own_link_state();
         }
         self.work();

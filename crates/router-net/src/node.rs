@@ -105,11 +105,6 @@ impl Node {
             lost_since: None,
         }
     }
-
-    /// Whether it names `id` as its neighbour.
-    pub(crate) fn names(&self, id: &str) -> bool {
-        self.link_state.as_ref().is_some_and(|state| state.peers.contains_key(id))
-    }
 }
 
 /// Other routers by number and by id. Number 0 is this router, which is not in the table.

@@ -40,6 +40,7 @@ impl PathEngine {
         let old = link.peer.replace(new);
         let old = old.filter(|old| old.id == id && old.instance == instance);
         if old.is_none() {
+            self.look_for_lost = true;
             // The sooner it knows that it is heard, the sooner it is a neighbour.
             self.greet(at);
         }
@@ -71,6 +72,7 @@ impl PathEngine {
             if let Some(link) = self.links.get_mut(rival) {
                 link.peer = None;
             }
+            self.look_for_lost = true;
             return false;
         }
         let since = self.links.get(at).and_then(|link| link.refused).map_or(self.now, |refused| refused.since);
@@ -117,6 +119,7 @@ impl PathEngine {
         let expired: Vec<LinkRef> = self.links.iter().filter(|(_, link)| silent(link)).map(|(at, _)| at).collect();
         for at in expired {
             let Some(peer) = self.links.get_mut(at).and_then(|link| link.peer.take()) else { continue };
+            self.look_for_lost = true;
             self.trace(Module::RouterHello, Level::Trace, || format!("HELLO peer expired: {}", peer.id));
             self.trace(Module::Router, Level::Trace, || format!("Node {} link removed", peer.id));
         }

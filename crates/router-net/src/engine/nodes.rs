@@ -3,6 +3,7 @@
 use super::PathEngine;
 use crate::node::Node;
 use crate::{Level, LinkState, Module, NodeIndex, NodeView, Output};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 impl PathEngine {
@@ -19,6 +20,7 @@ impl PathEngine {
             }
             return None;
         };
+        self.look_for_lost = true;
         self.trace(Module::Router, Level::Trace, || format!("Node {id} created: maskbit={}", index.0));
         self.outputs.push_back(Output::RouterAdded { index, id: id.to_owned() });
         Some(index)
@@ -65,26 +67,31 @@ impl PathEngine {
 
     /// Deletes routers that have been out of reach for two greetings, if no router in reach speaks of them.
     pub(super) fn forget_lost(&mut self) {
-        let candidates: Vec<(NodeIndex, bool)> = (self.nodes.iter())
-            .filter(|(_, node)| node.route.is_none() || node.lost_since.is_some())
-            .map(|(index, node)| (index, self.is_lost(node)))
-            .collect();
-        for (index, lost) in candidates {
-            let now = self.now;
-            let Some(node) = self.nodes.get_mut(index) else { continue };
-            match lost {
-                false => node.lost_since = None,
-                true if *node.lost_since.get_or_insert(now) + self.config.hello_interval * 2 <= now => {
-                    self.forget(index)
-                }
-                true => {}
-            }
+        if std::mem::take(&mut self.look_for_lost) {
+            self.mark_lost();
         }
+        let (now, age) = (self.now, self.config.hello_interval * 2);
+        let over = |node: &Node| node.lost_since.is_some_and(|since| since + age <= now);
+        let over: Vec<NodeIndex> = self.nodes.iter().filter(|(_, node)| over(node)).map(|(index, _)| index).collect();
+        over.into_iter().for_each(|index| self.forget(index));
     }
 
-    fn is_lost(&self, node: &Node) -> bool {
-        let named = || self.nodes.iter().any(|(_, other)| other.route.is_some() && other.names(&node.id));
-        node.route.is_none() && !self.links.hear(&node.id) && !named()
+    /// Looks which routers are out of reach while no router in reach speaks of them.
+    fn mark_lost(&mut self) {
+        let lost: Vec<(NodeIndex, bool)> = {
+            let reached = self.nodes.iter().filter(|(_, node)| node.route.is_some());
+            let states = reached.filter_map(|(_, node)| node.link_state.as_ref());
+            let named: BTreeSet<&str> = states.flat_map(|state| state.peers.keys().map(String::as_str)).collect();
+            let lost =
+                |node: &Node| node.route.is_none() && !named.contains(node.id.as_str()) && !self.links.hear(&node.id);
+            self.nodes.iter().map(|(index, node)| (index, lost(node))).collect()
+        };
+        let now = self.now;
+        for (index, lost) in lost {
+            if let Some(node) = self.nodes.get_mut(index) {
+                node.lost_since = lost.then(|| node.lost_since.unwrap_or(now));
+            }
+        }
     }
 
     fn forget(&mut self, index: NodeIndex) {

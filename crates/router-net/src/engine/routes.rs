@@ -25,6 +25,7 @@ impl PathEngine {
     pub(super) fn compute(&mut self) {
         self.compute_at = None;
         self.computed_at = Some(self.now);
+        self.look_for_lost = true;
         let order = self.ordered();
         let own = order.iter().position(|index| *index == NodeIndex::SELF).unwrap_or_default();
         let paths = self.graph(&order).paths(own);
