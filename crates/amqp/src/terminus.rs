@@ -175,7 +175,7 @@ impl Source {
         list.optional(self.filter.as_ref(), |out, filter| filter.encode(out));
         list.optional(self.default_outcome.as_ref(), |out, outcome| outcome.encode(out));
         list.symbols(&self.outcomes);
-        list.symbols(&self.capabilities);
+        list.symbol_or_symbols(&self.capabilities);
         list.finish();
     }
 }
@@ -201,7 +201,7 @@ impl Target {
     pub fn encode(&self, out: &mut Vec<u8>) {
         let mut list = ListEncoder::described(out, descriptor::TARGET);
         encode_common!(list, self);
-        list.symbols(&self.capabilities);
+        list.symbol_or_symbols(&self.capabilities);
         list.finish();
     }
 }
@@ -231,7 +231,7 @@ impl TargetTerminus {
             Self::Target(target) => target.encode(out),
             Self::Coordinator { capabilities } => {
                 let mut list = ListEncoder::described(out, descriptor::COORDINATOR);
-                list.symbols(capabilities);
+                list.symbol_or_symbols(capabilities);
                 list.finish();
             }
         }

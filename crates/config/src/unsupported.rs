@@ -56,8 +56,8 @@ fn sentence(what: &str, feature: &str) -> String {
 }
 
 fn router(attributes: &Attributes) -> Option<String> {
-    let mode = attributes.text("mode").filter(|mode| *mode != "standalone")?;
-    Some(sentence(&format!("router mode '{mode}'"), "networks of routers"))
+    let mode = attributes.text("mode").filter(|mode| *mode == "edge")?;
+    Some(sentence(&format!("router mode '{mode}'"), "edge routers"))
 }
 
 fn policy(attributes: &Attributes, open: bool) -> Option<String> {
@@ -111,8 +111,8 @@ fn peer(attributes: &Attributes, entity: &str) -> Option<String> {
     if attributes.text("sslProfile").is_some_and(|name| !name.is_empty()) {
         return Some(sentence(&format!("{entity} sslProfile"), "TLS"));
     }
-    let role = attributes.text("role").filter(|role| matches!(*role, "inter-router" | "edge"))?;
-    Some(sentence(&format!("{entity} role '{role}'"), "networks of routers"))
+    let role = attributes.text("role").filter(|role| *role == "edge")?;
+    Some(sentence(&format!("{entity} role '{role}'"), "edge routers"))
 }
 
 fn offers_anonymous(list: &str) -> bool {

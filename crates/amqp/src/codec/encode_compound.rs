@@ -66,6 +66,15 @@ impl<'o> ListEncoder<'o> {
         self.optional(value.then_some(true), super::encode::boolean)
     }
 
+    /// As [`ListEncoder::symbols`], but a single symbol stands for itself (1.3.2): the old router knows what a link
+    /// between routers is for only if it does.
+    pub fn symbol_or_symbols(&mut self, values: &[crate::Symbol]) -> &mut Self {
+        match values {
+            [one] => self.field(|out| super::encode::symbol(out, one.as_str())),
+            _ => self.symbols(values),
+        }
+    }
+
     /// Adds an array of symbols, or null if there are none.
     pub fn symbols(&mut self, values: &[crate::Symbol]) -> &mut Self {
         self.optional((!values.is_empty()).then_some(values), super::encode::symbols)

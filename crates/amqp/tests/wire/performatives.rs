@@ -221,7 +221,7 @@ fn attach_encoded() -> Vec<u8> {
             map_encoded,
             b"\x00\x53\x26\x45",
             b"\xe0\x04\x01\xa3\x01a",
-            b"\xe0\x04\x01\xa3\x01b",
+            b"\xa3\x01b",
         ],
     );
     let target = list8(0x29, &[b"\xa1\x01t", b"\x43", b"\xa3\x0bsession-end", b"\x43", b"\x42", map_encoded]);

@@ -19,13 +19,24 @@ fn a_standalone_router_for_clients_can_be_run() {
 }
 
 #[test]
-fn a_network_of_routers_cannot_be_run_yet() {
-    let text = "router {\n mode: interior\n}\nlistener {\n role: inter-router\n}";
+fn a_network_of_interior_routers_can_be_run() {
+    let text = "router {\n mode: interior\n}\nlistener {\n role: inter-router\n}\nconnector {\n role: inter-router\n cost: 5\n}";
+    assert_eq!(unsupported(text), Vec::<String>::new());
+}
+
+#[test]
+fn an_edge_router_cannot_be_run_yet() {
+    let edge = "router {\n mode: edge\n}\nconnector {\n role: edge\n}";
     let expected = [
-        "1: This version does not support networks of routers yet: router mode 'interior' cannot be used.",
-        "4: This version does not support networks of routers yet: listener role 'inter-router' cannot be used.",
+        "1: This version does not support edge routers yet: router mode 'edge' cannot be used.",
+        "4: This version does not support edge routers yet: connector role 'edge' cannot be used.",
     ];
-    assert_eq!(unsupported(text), expected);
+    assert_eq!(unsupported(edge), expected);
+    let interior = "router {\n mode: interior\n}\nlistener {\n role: edge\n}";
+    assert_eq!(
+        unsupported(interior),
+        ["4: This version does not support edge routers yet: listener role 'edge' cannot be used."]
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub(crate) use failure::StartFailure;
 use crate::control::connectors::Connectors;
 use crate::control::listeners::Listeners;
 use crate::control::lookup::Lookups;
+use crate::control::network::Network;
 use crate::control::plane::Plane;
 use crate::entities::{DataEntities, Entities, LogEntities, RouterEntity, add_address_config};
 use crate::process::memory;
@@ -17,7 +18,7 @@ use crate::shard::{ShardEvent, Shards};
 use crate::{ConfigSource, DISPATCH_VERSION, Options};
 use config::{Config, Distribution, Entity, Mode, PolicyConfig, RouterConfig, Settings};
 use management::{Agent, Attributes};
-use router_core::{RouterSettings, SubscriberId, Treatment};
+use router_core::{RouterSettings, Treatment};
 use tokio::sync::mpsc;
 
 /// Where management listens: for clients at this router, for clients anywhere, and for the router itself.
@@ -46,13 +47,13 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
         logs,
         listeners: Listeners::new(shards.clone(), lookups.clone(), open_policy),
         connectors: Connectors::new(shards.clone(), lookups),
+        network: (config.router.mode == Mode::Interior).then(|| Network::start(&shards, &config.router)),
         data: DataEntities::default(),
         shards: shards.clone(),
     };
     let next_tick = shards.now();
-    let management = activate_management(&shards);
-    let mut plane =
-        Plane { shards, agent: Agent::new(), entities, events: receiver, management, lookups: looked_up, next_tick };
+    activate_management(&shards);
+    let mut plane = Plane { shards, agent: Agent::new(), entities, events: receiver, lookups: looked_up, next_tick };
     let workers = config.router.worker_threads;
     for entity in config.entities {
         apply(&mut plane.entities, entity)?;
@@ -125,13 +126,15 @@ fn start_shards(
         .map_err(|error| StartFailure::System("start the first worker thread", error))
 }
 
-/// Lets management listen; returned is who it is to the core.
-fn activate_management(shards: &Shards) -> Vec<SubscriberId> {
+/// Lets management listen.
+fn activate_management(shards: &Shards) {
     logging::log!(AGENT, Info, "Activating management agent on $_management_internal");
     shards.with_core(|core, host, now| {
         core.log_start(host);
-        MANAGEMENT_ADDRESSES.iter().map(|address| core.subscribe(now, host, address)).collect()
-    })
+        for address in MANAGEMENT_ADDRESSES {
+            core.subscribe(now, host, address);
+        }
+    });
 }
 
 /// Puts one entity of the configuration to work.

@@ -6,6 +6,7 @@ pub(crate) mod failover;
 pub(crate) mod listener;
 pub(crate) mod listeners;
 pub(crate) mod lookup;
+pub(crate) mod network;
 pub(crate) mod plane;
 pub(crate) mod resolve;
 pub(crate) mod retry;

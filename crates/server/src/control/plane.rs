@@ -2,12 +2,12 @@
 
 use crate::control::listeners::RequiredListenerFailed;
 use crate::control::lookup::{Asker, LookedUp};
+use crate::control::network::Network;
 use crate::entities::Entities;
 use crate::process::signals::{Signals, StopSignal};
 use crate::shard::{ShardEvent, Shards, SubscriberMessage};
 use amqp::message::Message;
 use management::{Agent, RequestContext};
-use router_core::SubscriberId;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -20,8 +20,6 @@ pub(crate) struct Plane {
     pub(crate) agent: Agent,
     pub(crate) entities: Entities,
     pub(crate) events: mpsc::UnboundedReceiver<ShardEvent>,
-    /// Who of the core's subscribers is the management agent.
-    pub(crate) management: Vec<SubscriberId>,
     pub(crate) lookups: mpsc::UnboundedReceiver<LookedUp>,
     /// When the core's timers are looked at next, in the shards' time.
     pub(crate) next_tick: Duration,
@@ -78,12 +76,19 @@ impl Plane {
 
     /// When the next thing is due by time.
     fn due(&self) -> Duration {
-        self.entities.connectors.next_due().map_or(self.next_tick, |connector| connector.min(self.next_tick))
+        let network = self.entities.network.as_ref().and_then(Network::due);
+        let connectors = self.entities.connectors.next_due();
+        [network, connectors].into_iter().flatten().fold(self.next_tick, Duration::min)
     }
 
     fn take_timeout(&mut self) {
         self.entities.connectors.begin_due();
         let now = self.shards.now();
+        if let Some(network) = &mut self.entities.network
+            && network.due().is_some_and(|due| due <= now)
+        {
+            network.handle_timeout();
+        }
         if self.next_tick <= now {
             self.next_tick = now + CORE_TICK;
             self.shards.with_core(|core, host, now| {
@@ -117,10 +122,17 @@ impl Plane {
             ShardEvent::ListenerFailed { listener, message } => {
                 return self.entities.listeners.failed(listener, &message);
             }
-            // Nobody to tell: this version's control plane has no routing protocol.
-            ShardEvent::Network(update) => logging::log!(ROUTER, Debug, "{update:?}"),
-            ShardEvent::Message(message) if self.management.contains(&message.subscriber) => self.answer(&message),
-            ShardEvent::Message(_) => {}
+            ShardEvent::Network(update) => {
+                if let Some(network) = &mut self.entities.network {
+                    network.update(update);
+                }
+            }
+            ShardEvent::Message(message) => {
+                let network = self.entities.network.as_mut();
+                if !network.is_some_and(|network| network.receive(&message)) {
+                    self.answer(&message);
+                }
+            }
         }
         Ok(())
     }

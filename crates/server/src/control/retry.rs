@@ -78,7 +78,9 @@ mod tests {
     #[test]
     fn a_connection_makes_the_next_pause_short_again() {
         let mut retry = Retry::new(true);
-        (0..5).for_each(|_| drop(retry.pause(Failed::Attempt, 0)));
+        for _ in 0..5 {
+            retry.pause(Failed::Attempt, 0);
+        }
         retry.succeeded();
         assert_eq!(retry.pause(Failed::Connection, 0), FIRST);
     }

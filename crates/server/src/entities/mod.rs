@@ -10,6 +10,7 @@ mod data;
 mod link;
 mod log;
 mod log_stats;
+mod node;
 mod policy;
 mod router;
 
@@ -20,6 +21,7 @@ pub(crate) use router::RouterEntity;
 
 use crate::control::connectors::Connectors;
 use crate::control::listeners::Listeners;
+use crate::control::network::Network;
 use crate::shard::Shards;
 use amqp::Value;
 use config::{OpenPolicy, Settings};
@@ -35,6 +37,8 @@ pub(crate) struct Entities {
     pub(crate) logs: LogEntities,
     pub(crate) listeners: Listeners,
     pub(crate) connectors: Connectors,
+    /// The network of routers, if this router is a member.
+    pub(crate) network: Option<Network>,
     pub(crate) data: DataEntities,
 }
 
@@ -68,6 +72,7 @@ impl Backend for Entities {
             "router" => vec![self.router.row(&self.shards)],
             "connection" => connection::rows(&self.shards, entity_type),
             "router.link" => link::rows(&self.shards, entity_type),
+            "router.node" => node::rows(self.network.as_ref(), entity_type),
             "router.address" => address::rows(&self.shards, entity_type),
             "router.config.address" => address_config::rows(&self.shards, entity_type),
             "listener" => self.listeners.iter().map(|listener| listener.attributes.clone()).collect(),
@@ -148,7 +153,7 @@ impl Backend for Entities {
 
     fn management_nodes(&self) -> Vec<String> {
         // A router on its own has no network to name nodes of, not even itself.
-        Vec::new()
+        node::management_addresses(self.network.as_ref())
     }
 
     fn log_enabled(&self, level: &str) -> bool {

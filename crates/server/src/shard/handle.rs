@@ -20,7 +20,7 @@ use super::place::{LinkRef, NO_SHARD};
 use super::settings::{ConnectorAttempt, ListenerId, ListenerSpec};
 use super::shared::Shared;
 use super::thread;
-use crate::content::{self, Content};
+use crate::content::{self, Content, Depth, Layout, Look};
 
 /// Connections that may wait to be accepted; the system may allow fewer.
 const BACKLOG: i32 = 1024;
@@ -140,7 +140,9 @@ impl Shards {
 
     /// A message as the core takes it in [`Core::send_local`].
     pub(crate) fn content(message: &[u8]) -> Content<LinkRef> {
-        Content::whole(message, content::Layout::plain(0))
+        let look = Look { message_format: 0, complete: true, depth: Depth::Annotations, keep: false };
+        let layout = content::examine(message, &look).map_or(Layout::plain(0), |examined| examined.layout);
+        Content::whole(message, layout)
     }
 
     /// The shards' time: since their start.

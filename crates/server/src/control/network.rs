@@ -1,0 +1,197 @@
+//! The routing protocol at work: its engine is told what happens and when, and what it wants is carried out.
+
+use crate::shard::{NetworkUpdate, Shards, SubscriberMessage};
+use config::RouterConfig;
+use router_core::{ConnKey, Route, RouterIndex, SubscriberId, Treatment};
+use router_net::{Config, Hint, LinkRef, NodeIndex, NodeView, Output, PathEngine};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Where messages of the routing protocol come in: greetings, advertisements to all, requests and answers to this router;
+/// the same for addresses.
+const CONTROL_ADDRESSES: [&str; 5] = ["Lqdhello", "Tqdrouter", "Lqdrouter", "Tqdrouter.ma", "Lqdrouter.ma"];
+/// How many outputs are carried out in one go: messages that pass do not wait for all of a large network to be told of.
+const BATCH: usize = 256;
+/// The modules that the engine writes its lines to.
+const MODULES: [logging::Module; 4] =
+    [logging::Module::Router, logging::Module::RouterHello, logging::Module::RouterLs, logging::Module::RouterMa];
+
+/// The routing protocol of an interior router.
+pub(crate) struct Network {
+    shards: Shards,
+    engine: PathEngine,
+    subscribers: Vec<SubscriberId>,
+}
+
+impl Network {
+    /// Begins to take part in the network.
+    pub(crate) fn start(shards: &Shards, router: &RouterConfig) -> Self {
+        let mut engine = PathEngine::new(settings(router), shards.now());
+        engine.log_traces(is_traced());
+        let subscribe = |key: &&str| shards.with_core(|core, host, now| core.subscribe_control(now, host, key));
+        let subscribers = CONTROL_ADDRESSES.iter().map(subscribe).collect();
+        let mut network = Self { shards: shards.clone(), engine, subscribers };
+        network.carry_out();
+        network
+    }
+
+    /// The core has news.
+    pub(crate) fn update(&mut self, update: NetworkUpdate) {
+        let now = self.shards.now();
+        match update {
+            NetworkUpdate::NeighborUp { conn, cost } => self.engine.neighbor_up(now, link_of(conn), cost),
+            NetworkUpdate::NeighborLost { conn } => self.engine.neighbor_lost(now, link_of(conn)),
+            NetworkUpdate::LocalAddress { key, treatment, present } => {
+                self.engine.local_address(now, &key, hint_of(treatment), present);
+            }
+        }
+        self.carry_out();
+    }
+
+    /// A message has come for one of the core's subscribers. False: it is not for the routing protocol.
+    pub(crate) fn receive(&mut self, message: &SubscriberMessage) -> bool {
+        if !self.subscribers.contains(&message.subscriber) {
+            return false;
+        }
+        let from = message.from.conn.map(link_of);
+        self.engine.receive(self.shards.now(), from, &message.message);
+        self.carry_out();
+        true
+    }
+
+    /// When [`Network::handle_timeout`] is to be called.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        self.engine.next_timeout()
+    }
+
+    /// Does what is due.
+    pub(crate) fn handle_timeout(&mut self) {
+        self.engine.log_traces(is_traced());
+        self.engine.handle_timeout(self.shards.now());
+        self.carry_out();
+    }
+
+    /// All routers of the network, this one first.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeView<'_>> {
+        self.engine.nodes()
+    }
+
+    fn carry_out(&mut self) {
+        loop {
+            let mut orders = Vec::new();
+            while orders.len() < BATCH
+                && let Some(output) = self.engine.poll_output()
+            {
+                match output {
+                    Output::Log { module, level, text } => log(module, level, &text),
+                    order => orders.push(order),
+                }
+            }
+            if orders.is_empty() {
+                return;
+            }
+            self.shards.with_core(|core, host, now| {
+                for order in orders {
+                    obey(core, host, now, order);
+                }
+            });
+        }
+    }
+}
+
+type Core = router_core::Core<crate::shard::ShardHost>;
+
+fn obey(core: &mut Core, host: &mut crate::shard::ShardHost, now: Duration, order: Output) {
+    match order {
+        Output::Send { to, on, content } => {
+            // Nobody there: then there is nobody to tell.
+            core.send_control(now, host, &to, on.map(conn_of), Shards::content(&content));
+        }
+        Output::RouterAdded { index, id } => core.add_router(now, host, router_of(index), &id),
+        Output::RouterRemoved { index } => core.remove_router(now, host, router_of(index)),
+        Output::Route { index, next_hop, cost, valid_origins } => {
+            let valid_origins = valid_origins.into_iter().map(router_of).collect();
+            let route = Route { next_hop: conn_of(next_hop), cost, valid_origins };
+            core.set_route(now, host, router_of(index), Some(route));
+        }
+        Output::Unreachable { index } => core.set_route(now, host, router_of(index), None),
+        Output::Radius(radius) => core.set_radius(radius),
+        Output::RemoteAddress { index, key, hint, present: true } => {
+            core.add_remote_address(now, host, router_of(index), &key, hint.map(treatment_of));
+        }
+        Output::RemoteAddress { index, key, .. } => core.remove_remote_address(now, host, router_of(index), &key),
+        Output::Flush { index } => core.flush_remote_addresses(now, host, router_of(index)),
+        Output::Log { module, level, text } => log(module, level, &text),
+    }
+}
+
+fn settings(router: &RouterConfig) -> Config {
+    // A clock that stands before 1970 is as good as any other time.
+    let instance = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    Config {
+        hello_interval: router.hello_interval,
+        hello_max_age: router.hello_max_age,
+        ra_interval: router.ra_interval,
+        ra_interval_flux: router.ra_interval_flux,
+        remote_ls_max_age: router.remote_ls_max_age,
+        ..Config::new(router.id.clone().unwrap_or_default(), i64::try_from(instance).unwrap_or(i64::MAX))
+    }
+}
+
+/// Whether somebody wants to read the lines that cost work.
+fn is_traced() -> bool {
+    MODULES.iter().any(|module| logging::enabled(*module, logging::Level::Debug))
+}
+
+fn log(module: router_net::Module, level: router_net::Level, text: &str) {
+    let module = match module {
+        router_net::Module::Router => logging::Module::Router,
+        router_net::Module::RouterCore => logging::Module::RouterCore,
+        router_net::Module::RouterHello => logging::Module::RouterHello,
+        router_net::Module::RouterLs => logging::Module::RouterLs,
+        router_net::Module::RouterMa => logging::Module::RouterMa,
+    };
+    let level = match level {
+        router_net::Level::Trace => logging::Level::Trace,
+        router_net::Level::Debug => logging::Level::Debug,
+        router_net::Level::Info => logging::Level::Info,
+        router_net::Level::Notice => logging::Level::Notice,
+        router_net::Level::Warning => logging::Level::Warning,
+        router_net::Level::Error => logging::Level::Error,
+        router_net::Level::Critical => logging::Level::Critical,
+    };
+    logging::write(module, level, None, format_args!("{text}"));
+}
+
+fn link_of(conn: ConnKey) -> LinkRef {
+    LinkRef(conn.0)
+}
+
+fn conn_of(link: LinkRef) -> ConnKey {
+    ConnKey(link.0)
+}
+
+fn router_of(index: NodeIndex) -> RouterIndex {
+    RouterIndex(index.0)
+}
+
+fn hint_of(treatment: Treatment) -> Hint {
+    match treatment {
+        Treatment::Flood => Hint::Flood,
+        Treatment::Multicast => Hint::Multicast,
+        Treatment::Closest => Hint::Closest,
+        Treatment::Balanced => Hint::Balanced,
+        Treatment::LinkBalanced => Hint::LinkBalanced,
+        Treatment::Unavailable => Hint::Unavailable,
+    }
+}
+
+fn treatment_of(hint: Hint) -> Treatment {
+    match hint {
+        Hint::Flood => Treatment::Flood,
+        Hint::Multicast => Treatment::Multicast,
+        Hint::Closest => Treatment::Closest,
+        Hint::Balanced => Treatment::Balanced,
+        Hint::LinkBalanced => Treatment::LinkBalanced,
+        Hint::Unavailable => Treatment::Unavailable,
+    }
+}
