@@ -1,0 +1,461 @@
+//! The world: routers, clients and connections, virtual time, and what is going to happen.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::time::Duration;
+
+use router_core::Now;
+
+use crate::client::{Client, Does, Outgoing};
+use crate::frame::Frame;
+use crate::ledger::Ledger;
+use crate::random::Random;
+use crate::router::{ControlTraffic, Router};
+use crate::wire::{End, Wire};
+
+/// A peer that is silent for so long is given up (the idle time-out of connections between routers, and a little).
+const SILENCE: Duration = Duration::from_secs(16);
+/// How long it takes to notice that a socket was closed, at most.
+const NOTICE: Duration = Duration::from_millis(20);
+/// Waits between attempts to connect: the first, and the longest.
+const RETRY: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
+
+/// A router's number in the world.
+pub type RouterNo = usize;
+/// A client's.
+pub type ClientNo = usize;
+/// The number of a link between two routers, which is made anew whenever it is lost.
+pub type TrunkNo = usize;
+
+/// Something that is going to happen.
+enum Event {
+    /// A frame reaches an end.
+    Frame { wire: u32, to: usize, frame: Box<Frame> },
+    /// An end notices that its connection is gone.
+    Lost { wire: u32, end: usize },
+    /// A router's timer may be due.
+    Timer { router: RouterNo, life: u32 },
+    /// A trunk is to be connected.
+    Connect(TrunkNo),
+    /// A client is to connect.
+    Join(ClientNo),
+    /// Silence in one direction has lasted.
+    Silent { wire: u32, direction: usize, since: Duration },
+}
+
+struct Site {
+    id: String,
+    router: Option<Router>,
+    /// How many routers were started here.
+    life: u32,
+    /// When its timer event is.
+    timer: Option<Now>,
+    instance: i64,
+}
+
+struct Trunk {
+    ends: [RouterNo; 2],
+    cost: u32,
+    latency: Duration,
+    wire: Option<u32>,
+    /// It is not to be connected.
+    cut: bool,
+    wait: Duration,
+}
+
+struct Seat {
+    client: Client,
+    at: RouterNo,
+    wire: Option<u32>,
+    gone: bool,
+}
+
+/// The world.
+pub struct World {
+    /// Now.
+    pub now: Now,
+    /// The source of chance.
+    pub random: Random,
+    /// What became of every message.
+    pub ledger: Ledger,
+    max_routers: u16,
+    sites: Vec<Site>,
+    trunks: Vec<Trunk>,
+    seats: Vec<Seat>,
+    wires: BTreeMap<u32, Wire>,
+    next_wire: u32,
+    events: BinaryHeap<Reverse<(Now, u64)>>,
+    happenings: BTreeMap<u64, Event>,
+    next_event: u64,
+}
+
+impl World {
+    /// Nothing but time.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            now: Duration::from_secs(1_000),
+            random: Random::new(seed),
+            ledger: Ledger::default(),
+            max_routers: 128,
+            sites: Vec::new(),
+            trunks: Vec::new(),
+            seats: Vec::new(),
+            wires: BTreeMap::new(),
+            next_wire: 0,
+            events: BinaryHeap::new(),
+            happenings: BTreeMap::new(),
+            next_event: 0,
+        }
+    }
+
+    /// How many routers a network may have; before any is added.
+    pub fn set_max_routers(&mut self, most: u16) {
+        self.max_routers = most;
+    }
+
+    /// Adds a router and starts it.
+    pub fn add_router(&mut self, id: &str) -> RouterNo {
+        self.sites.push(Site { id: id.to_owned(), router: None, life: 0, timer: None, instance: 1_700_000_000 });
+        self.start(self.sites.len() - 1);
+        self.sites.len() - 1
+    }
+
+    /// Connects two routers; the first one makes the connection, and makes it again when it is lost.
+    pub fn add_trunk(&mut self, from: RouterNo, to: RouterNo, cost: u32) -> TrunkNo {
+        let latency = self.random.between(Duration::from_micros(100), Duration::from_millis(5));
+        self.trunks.push(Trunk { ends: [from, to], cost, latency, wire: None, cut: false, wait: RETRY.0 });
+        let trunk = self.trunks.len() - 1;
+        self.later(Duration::ZERO, Event::Connect(trunk));
+        trunk
+    }
+
+    /// Adds a client of a router.
+    pub fn add_client(&mut self, at: RouterNo) -> ClientNo {
+        self.seats.push(Seat { client: Client::default(), at, wire: None, gone: false });
+        let client = self.seats.len() - 1;
+        self.later(Duration::ZERO, Event::Join(client));
+        client
+    }
+
+    /// Adds a link to a client.
+    pub fn add_link(&mut self, client: ClientNo, does: Does) -> usize {
+        let link = self.seats[client].client.add(does);
+        self.collect_from_client(client);
+        link
+    }
+
+    /// Has a client send a message when it has credit for it; returns its number. `to`: on links without an address.
+    pub fn send(&mut self, client: ClientNo, link: usize, address: &str, priority: u8, settled: bool) -> u64 {
+        let id = self.ledger.new_message(address, settled);
+        let message = Outgoing { id, to: Some(address.to_owned()), priority, settled };
+        self.seats[client].client.send(link, message, &mut self.ledger);
+        self.collect_from_client(client);
+        id
+    }
+
+    /// A router that runs.
+    pub fn router(&self, router: RouterNo) -> Option<&Router> {
+        self.sites[router].router.as_ref()
+    }
+
+    /// Its id, whether it runs or not.
+    pub fn id(&self, router: RouterNo) -> &str {
+        &self.sites[router].id
+    }
+
+    /// How many routers there are.
+    pub fn routers(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// Whether a client's link is attached.
+    pub fn is_attached(&self, client: ClientNo, link: usize) -> bool {
+        self.seats[client].client.is_attached(link)
+    }
+
+    /// Credit of a client's link that sends.
+    pub fn credit(&self, client: ClientNo, link: usize) -> u32 {
+        self.seats[client].client.credit(link)
+    }
+
+    /// What the routing protocol of a running router has sent since it was started.
+    pub fn control_traffic(&self, router: RouterNo) -> ControlTraffic {
+        self.sites[router].router.as_ref().map(|router| router.control).unwrap_or_default()
+    }
+
+    /// Trunks that work now: their ends and cost.
+    pub fn live_trunks(&self) -> impl Iterator<Item = ([RouterNo; 2], u32)> + '_ {
+        let runs = |site: usize| self.sites[site].router.is_some();
+        self.trunks.iter().filter(move |trunk| !trunk.cut && trunk.ends.iter().all(|end| runs(*end))).map(|trunk| (trunk.ends, trunk.cost))
+    }
+
+    /// How many trunks there are.
+    pub fn trunks(&self) -> usize {
+        self.trunks.len()
+    }
+
+    /// Starts a router, as one that was stopped or killed.
+    pub fn start(&mut self, router: RouterNo) {
+        let site = &mut self.sites[router];
+        if site.router.is_some() {
+            return;
+        }
+        site.life += 1;
+        site.instance += 1;
+        site.timer = None;
+        site.router = Some(Router::new(self.now, &site.id, site.instance, self.max_routers, &mut self.random));
+        self.collect(router);
+    }
+
+    /// Kills a router: what it knew is gone, and its peers find their connections closed.
+    pub fn kill(&mut self, router: RouterNo) {
+        self.sites[router].router = None;
+        let wires: Vec<u32> = self.wires.iter().filter(|(_, wire)| wire.ends.iter().any(|end| end.is_of(router))).map(|(number, _)| *number).collect();
+        wires.into_iter().for_each(|wire| self.close(wire));
+    }
+
+    /// Closes the connection of a trunk, which is made anew.
+    pub fn break_trunk(&mut self, trunk: TrunkNo) {
+        if let Some(wire) = self.trunks[trunk].wire {
+            self.close(wire);
+        }
+    }
+
+    /// Cuts a trunk, or mends it.
+    pub fn cut_trunk(&mut self, trunk: TrunkNo, cut: bool) {
+        self.trunks[trunk].cut = cut;
+        if cut {
+            self.break_trunk(trunk);
+        } else {
+            self.later(Duration::ZERO, Event::Connect(trunk));
+        }
+    }
+
+    /// Nothing passes in one direction of a trunk's connection any more, nor is it closed until its peer misses it.
+    pub fn stall_trunk(&mut self, trunk: TrunkNo, direction: usize) {
+        let Some(number) = self.trunks[trunk].wire else { return };
+        if let Some(wire) = self.wires.get_mut(&number) {
+            wire.stalled[direction] = true;
+            let since = self.now;
+            self.later(SILENCE, Event::Silent { wire: number, direction, since });
+        }
+    }
+
+    /// A client goes for good.
+    pub fn leave(&mut self, client: ClientNo) {
+        self.seats[client].gone = true;
+        if let Some(wire) = self.seats[client].wire {
+            self.close(wire);
+        }
+    }
+
+    /// Lets time pass.
+    pub fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        while let Some(&Reverse((when, number))) = self.events.peek().filter(|next| next.0.0 <= end) {
+            self.events.pop();
+            self.now = when;
+            if let Some(event) = self.happenings.remove(&number) {
+                self.happen(event);
+            }
+        }
+        self.now = end;
+    }
+
+    /// Lets time pass until something is so, but no longer than `most`. Returns whether it is, and how long that took.
+    pub fn run_until(&mut self, most: Duration, mut so: impl FnMut(&Self) -> bool) -> Option<Duration> {
+        let (start, step) = (self.now, Duration::from_millis(50));
+        while !so(self) {
+            if self.now >= start + most {
+                return None;
+            }
+            self.run(step);
+        }
+        Some(self.now - start)
+    }
+
+    fn later(&mut self, after: Duration, event: Event) {
+        self.at(self.now + after, event);
+    }
+
+    fn at(&mut self, when: Now, event: Event) {
+        self.next_event += 1;
+        self.happenings.insert(self.next_event, event);
+        self.events.push(Reverse((when, self.next_event)));
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Frame { wire, to, frame } => self.arrive(wire, to, *frame),
+            Event::Lost { wire, end } => self.lost(wire, end),
+            Event::Timer { router, life } => self.timer(router, life),
+            Event::Connect(trunk) => self.connect(trunk),
+            Event::Join(client) => self.join(client),
+            Event::Silent { wire, direction, since } => {
+                let still = self.wires.get(&wire).is_some_and(|wire| wire.open && wire.stalled[direction]);
+                if still && self.now >= since + SILENCE {
+                    self.close(wire);
+                }
+            }
+        }
+    }
+
+    fn timer(&mut self, router: RouterNo, life: u32) {
+        let site = &mut self.sites[router];
+        if site.life != life || site.timer != Some(self.now) {
+            return;
+        }
+        site.timer = None;
+        if let Some(running) = &mut site.router {
+            running.handle_timeout(self.now);
+            self.collect(router);
+        }
+    }
+
+    fn add_wire(&mut self, ends: [End; 2], latency: Duration, cost: u32) -> u32 {
+        self.next_wire += 1;
+        self.wires.insert(self.next_wire, Wire::new(ends, latency, cost));
+        self.next_wire
+    }
+
+    fn connect(&mut self, number: TrunkNo) {
+        let trunk = &mut self.trunks[number];
+        if trunk.cut || trunk.wire.is_some() {
+            return;
+        }
+        let [from, to] = trunk.ends;
+        let (cost, latency) = (trunk.cost, trunk.latency);
+        // An attempt that fails is followed by a later one, with some chance in it.
+        let wait = trunk.wait;
+        trunk.wait = (wait * 2).min(RETRY.1);
+        if self.sites[from].router.is_none() || self.sites[to].router.is_none() {
+            let wait = self.random.between(wait / 2, wait);
+            return self.later(wait, Event::Connect(number));
+        }
+        self.trunks[number].wait = RETRY.0;
+        let wire = self.add_wire([End::Router(from), End::Router(to)], latency, cost);
+        self.trunks[number].wire = Some(wire);
+        for (side, end) in [(1, to), (0, from)] {
+            if let Some(router) = &mut self.sites[end].router {
+                router.add_conn(wire, side, true);
+            }
+        }
+        self.collect(from);
+    }
+
+    fn join(&mut self, client: ClientNo) {
+        let seat = &self.seats[client];
+        if seat.gone || seat.wire.is_some() {
+            return;
+        }
+        let at = seat.at;
+        if self.sites[at].router.is_none() {
+            return self.later(RETRY.0, Event::Join(client));
+        }
+        let wire = self.add_wire([End::Client(client), End::Router(at)], Duration::from_micros(50), 1);
+        self.seats[client].wire = Some(wire);
+        if let Some(router) = &mut self.sites[at].router {
+            router.add_conn(wire, 1, false);
+        }
+        self.send_frame(wire, 0, Frame::Open { answer: false });
+    }
+
+    /// Closes a connection: what is on its way is lost, and each end notices after a while.
+    fn close(&mut self, number: u32) {
+        let Some(wire) = self.wires.get_mut(&number).filter(|wire| wire.open) else { return };
+        wire.open = false;
+        for end in 0..2 {
+            let after = self.random.between(Duration::ZERO, NOTICE);
+            self.later(after, Event::Lost { wire: number, end });
+        }
+    }
+
+    fn lost(&mut self, number: u32, end: usize) {
+        let Some(wire) = self.wires.get_mut(&number) else { return };
+        wire.noticed[end] = true;
+        let (this, both) = (wire.ends[end], wire.noticed == [true; 2]);
+        if both {
+            self.wires.remove(&number);
+        }
+        match this {
+            End::Router(router) => {
+                if let Some(running) = &mut self.sites[router].router {
+                    running.lost(self.now, number);
+                    self.collect(router);
+                }
+                if end == 0
+                    && let Some(trunk) = self.trunks.iter().position(|trunk| trunk.wire == Some(number))
+                {
+                    self.trunks[trunk].wire = None;
+                    let wait = self.random.between(RETRY.0 / 2, RETRY.0);
+                    self.later(wait, Event::Connect(trunk));
+                }
+            }
+            End::Client(client) => {
+                let seat = &mut self.seats[client];
+                seat.wire = None;
+                seat.client.lost(&mut self.ledger);
+                self.later(RETRY.0, Event::Join(client));
+            }
+        }
+    }
+
+    fn arrive(&mut self, number: u32, to: usize, frame: Frame) {
+        let Some(wire) = self.wires.get(&number).filter(|wire| wire.open) else { return };
+        if wire.stalled[1 - to] {
+            return;
+        }
+        match wire.ends[to] {
+            End::Router(router) => {
+                let cost = wire.cost;
+                if let Some(running) = &mut self.sites[router].router {
+                    running.frame(self.now, number, cost, frame);
+                    self.collect(router);
+                }
+            }
+            End::Client(client) => {
+                self.seats[client].client.frame(client, frame, &mut self.ledger);
+                self.collect_from_client(client);
+            }
+        }
+    }
+
+    /// Sends what a router has to send, and sees to its timer.
+    fn collect(&mut self, router: RouterNo) {
+        let Some(running) = &mut self.sites[router].router else { return };
+        let mut frames = std::mem::take(&mut running.host.out);
+        for (wire, frame) in frames.drain(..) {
+            let side = self.wires.get(&wire).and_then(|wire| wire.ends.iter().position(|end| end.is_of(router)));
+            let Some(side) = side else { continue };
+            if let (Some(bytes), Some(running)) = (frame.control_bytes(), &mut self.sites[router].router) {
+                running.control.messages += 1;
+                running.control.bytes += bytes as u64;
+            }
+            self.send_frame(wire, side, frame);
+        }
+        let site = &mut self.sites[router];
+        let Some(running) = &mut site.router else { return };
+        running.host.out = frames;
+        if let Some(due) = running.next_timeout().map(|due| due.max(self.now))
+            && site.timer.is_none_or(|timer| due < timer)
+        {
+            site.timer = Some(due);
+            let life = site.life;
+            self.at(due, Event::Timer { router, life });
+        }
+    }
+
+    fn collect_from_client(&mut self, client: ClientNo) {
+        let frames = std::mem::take(&mut self.seats[client].client.out);
+        if let Some(wire) = self.seats[client].wire {
+            frames.into_iter().for_each(|frame| self.send_frame(wire, 0, frame));
+        }
+    }
+
+    /// Puts a frame on its way: in order, after the connection's latency.
+    fn send_frame(&mut self, number: u32, from: usize, frame: Frame) {
+        let Some(wire) = self.wires.get_mut(&number).filter(|wire| wire.open) else { return };
+        let when = wire.arrival(self.now, from);
+        self.at(when, Event::Frame { wire: number, to: 1 - from, frame: Box::new(frame) });
+    }
+}
