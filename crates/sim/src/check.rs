@@ -28,47 +28,49 @@ fn costs_from(router: RouterNo, neighbors: &BTreeMap<RouterNo, Vec<(RouterNo, u3
     found
 }
 
-/// What is wrong with what routers know of each other; `None`: each knows each that can be reached, at the right cost, and
-/// no other.
+/// What a router knows of each other one: what it costs to get there, and which neighbour is next.
+type Table = BTreeMap<RouterNo, (Option<u32>, RouterNo)>;
+
+fn table(world: &World, numbers: &BTreeMap<&str, RouterNo>, at: RouterNo) -> Table {
+    let number = |id: &str| numbers.get(id).copied();
+    let nodes = world.router(at).into_iter().flat_map(|router| router.engine.nodes());
+    nodes.filter_map(|node| Some((number(node.id)?, (node.cost, number(node.next_hop.unwrap_or(node.id))?)))).collect()
+}
+
+/// What is wrong with what routers know of each other; `None`: each knows each that can be reached, at the right cost and
+/// by a way that leads there, and no other.
 pub fn what_is_wrong(world: &World) -> Option<String> {
+    let numbers = (0..world.routers()).map(|router| (world.id(router), router)).collect();
     let costs = costs(world);
+    let tables: BTreeMap<RouterNo, Table> = costs.keys().map(|at| (*at, table(world, &numbers, *at))).collect();
     for (&at, reached) in &costs {
-        let router = world.router(at)?;
-        let known: BTreeMap<&str, Option<u32>> = router.engine.nodes().map(|node| (node.id, node.cost)).collect();
-        for other in 0..world.routers() {
-            let id = world.id(other);
-            let cost = known.get(id).copied().flatten();
-            let expected = reached.get(&other).copied().filter(|_| other != at);
+        for other in (0..world.routers()).filter(|other| *other != at) {
+            let (cost, expected) = (tables[&at].get(&other).and_then(|known| known.0), reached.get(&other).copied());
             if cost != expected {
-                return Some(format!("{} has cost {cost:?} for {id} instead of {expected:?}", router.id));
+                let (here, there) = (world.id(at), world.id(other));
+                return Some(format!("{here} has cost {cost:?} for {there} instead of {expected:?}"));
             }
-        }
-        if let Some(wrong) = next_hops(world, at, reached) {
-            return Some(wrong);
+            if expected.is_some() && !leads_there(&tables, at, other) {
+                return Some(format!("the way from {} to {} is a loop", world.id(at), world.id(other)));
+            }
         }
     }
     None
 }
 
-/// Follows the next hops from one router to each other.
-fn next_hops(world: &World, from: RouterNo, reached: &BTreeMap<RouterNo, u32>) -> Option<String> {
-    let number = |id: &str| (0..world.routers()).find(|router| world.id(*router) == id);
-    for &to in reached.keys().filter(|to| **to != from) {
-        let (mut at, mut hops) = (from, 0);
-        while at != to {
-            let router = world.router(at)?;
-            let Some(node) = router.engine.nodes().find(|node| node.id == world.id(to)) else {
-                return Some(format!("{} does not know {}", router.id, world.id(to)));
-            };
-            let next = node.next_hop.unwrap_or(node.id);
-            hops += 1;
-            if hops > world.routers() {
-                return Some(format!("the way from {} to {} is a loop", world.id(from), world.id(to)));
-            }
-            at = number(next)?;
+/// Follows the next hops from one router to another.
+fn leads_there(tables: &BTreeMap<RouterNo, Table>, from: RouterNo, to: RouterNo) -> bool {
+    let mut at = from;
+    for _ in 0..tables.len() {
+        if at == to {
+            return true;
+        }
+        match tables.get(&at).and_then(|table| table.get(&to)) {
+            Some((_, next)) => at = *next,
+            None => return false,
         }
     }
-    None
+    at == to
 }
 
 /// What is wrong with what routers know of where an address has consumers: `homes` are the routers that have some.

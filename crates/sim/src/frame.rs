@@ -19,6 +19,7 @@ pub struct WireLink {
 
 /// A frame.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "frames on their way are boxed")]
 pub enum Frame {
     /// The other end of the connection is there. (`true`: and this is the answer to ours.)
     Open {

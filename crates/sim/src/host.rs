@@ -105,9 +105,8 @@ pub struct SimHost {
     /// Links that the core is to hear are attached.
     pub(crate) opened: VecDeque<(LinkKey, u32)>,
     pub(crate) told: VecDeque<Told>,
-    /// Lines of the log from this level on are kept.
-    pub(crate) log_from: Option<Level>,
-    pub(crate) log: Vec<String>,
+    /// Lines of the log from this level on are printed.
+    pub(crate) logged: Option<Level>,
 }
 
 impl SimHost {
@@ -121,8 +120,7 @@ impl SimHost {
             out: Vec::new(),
             opened: VecDeque::new(),
             told: VecDeque::new(),
-            log_from: None,
-            log: Vec::new(),
+            logged: None,
         }
     }
 
@@ -279,12 +277,19 @@ impl Host for SimHost {
     }
 
     fn log_enabled(&self, _module: Module, level: Level) -> bool {
-        self.log_from.is_some_and(|from| level >= from)
+        self.logged.is_some_and(|from| level >= from)
     }
 
     fn log(&mut self, module: Module, level: Level, text: fmt::Arguments<'_>) {
         if self.log_enabled(module, level) {
-            self.log.push(format!("{module:?} ({level:?}) {text}"));
+            let name = self.name.as_deref().unwrap_or_default();
+            print_line(&format!("{name} {module:?} ({level:?}) {text}"));
         }
     }
+}
+
+/// Prints a line that a router has logged.
+#[expect(clippy::print_stdout, reason = "somebody asked to see it")]
+pub(crate) fn print_line(line: &str) {
+    println!("{line}");
 }

@@ -68,8 +68,7 @@ impl Ledger {
     /// A message that is going to be sent; returns its number.
     pub(crate) fn new_message(&mut self, address: &str, presettled: bool) -> u64 {
         self.next += 1;
-        let entry =
-            Entry { address: address.to_owned(), presettled, sent: false, fate: None, receivers: Vec::new() };
+        let entry = Entry { address: address.to_owned(), presettled, sent: false, fate: None, receivers: Vec::new() };
         self.entries.insert(self.next, entry);
         self.next
     }
@@ -85,7 +84,9 @@ impl Ledger {
         if !entry.is_multicast() {
             match fate {
                 Fate::Accepted => assert!(!entry.receivers.is_empty(), "message {id} is accepted by nobody: {entry:?}"),
-                Fate::Released => assert!(entry.receivers.is_empty(), "message {id} is released, yet was had: {entry:?}"),
+                Fate::Released => {
+                    assert!(entry.receivers.is_empty(), "message {id} is released, yet was had: {entry:?}")
+                }
                 _ => {}
             }
         }
@@ -95,7 +96,8 @@ impl Ledger {
     /// A receiver got a message.
     pub(crate) fn received(&mut self, id: u64, receiver: Receiver) {
         let entry = self.entry(id);
-        let again = if entry.is_multicast() { entry.receivers.contains(&receiver) } else { !entry.receivers.is_empty() };
+        let again =
+            if entry.is_multicast() { entry.receivers.contains(&receiver) } else { !entry.receivers.is_empty() };
         assert!(!again, "message {id} is doubled: {receiver:?} gets it too: {entry:?}");
         entry.receivers.push(receiver);
     }
@@ -120,7 +122,10 @@ impl Ledger {
     /// If one has none.
     pub fn check_all_settled(&self) {
         for (id, entry) in self.iter() {
-            assert!(!entry.sent || entry.presettled || entry.fate.is_some(), "message {id} is never settled: {entry:?}");
+            assert!(
+                !entry.sent || entry.presettled || entry.fate.is_some(),
+                "message {id} is never settled: {entry:?}"
+            );
         }
     }
 }

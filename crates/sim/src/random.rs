@@ -13,7 +13,7 @@ impl Random {
     }
 
     /// Any number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -23,7 +23,7 @@ impl Random {
 
     /// A number below `bound`; 0 if the bound is.
     pub fn below(&mut self, bound: usize) -> usize {
-        if bound == 0 { 0 } else { (self.next() % bound as u64) as usize }
+        if bound == 0 { 0 } else { (self.number() % bound as u64) as usize }
     }
 
     /// True once in `n` times.
@@ -34,7 +34,7 @@ impl Random {
     /// A time from `low` to `high`.
     pub fn between(&mut self, low: Duration, high: Duration) -> Duration {
         let span = high.saturating_sub(low).as_micros() as u64 + 1;
-        low + Duration::from_micros(self.next() % span)
+        low + Duration::from_micros(self.number() % span)
     }
 
     /// One of these.

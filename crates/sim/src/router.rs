@@ -3,13 +3,13 @@
 use std::rc::Rc;
 
 use router_core::{
-    AttachInfo, ConnKey, ConnectionInfo, Core, LinkKey, Mode, NewAddressConfig, Now, Offer, Offered, OutKey, Role, Route,
-    RouterIndex, RouterSettings, Treatment,
+    AttachInfo, ConnKey, ConnectionInfo, Core, Level, LinkKey, Mode, NewAddressConfig, Now, Offer, Offered, OutKey,
+    Role, Route, RouterIndex, RouterSettings, Treatment,
 };
 use router_net::{Config, Hint, LinkRef, NodeIndex, Output, PathEngine};
 
 use crate::frame::{Attach, Frame, WireLink};
-use crate::host::{Conn, SimHost, Told};
+use crate::host::{Conn, SimHost, Told, print_line};
 use crate::message::Message;
 use crate::random::Random;
 
@@ -43,13 +43,13 @@ pub struct Router {
 
 impl Router {
     pub(crate) fn new(now: Now, id: &str, instance: i64, max_routers: u16, random: &mut Random) -> Self {
-        let mut numbers = Random::new(random.next());
+        let mut numbers = Random::new(random.number());
         let mut core = Core::new(RouterSettings {
             router_id: id.to_owned(),
             mode: Mode::Interior,
             default_treatment: Treatment::Balanced,
             test_hooks: false,
-            random: Box::new(move || u128::from(numbers.next()) << 64 | u128::from(numbers.next())),
+            random: Box::new(move || u128::from(numbers.number()) << 64 | u128::from(numbers.number())),
         });
         let mut host = SimHost::new(Some(format!("0/{id}")));
         for (prefix, distribution) in PREFIXES {
@@ -64,6 +64,12 @@ impl Router {
         let mut router = Self { id: id.to_owned(), core, engine, host, control: ControlTraffic::default() };
         router.carry_on(now);
         router
+    }
+
+    /// Prints what it logs, from this level on.
+    pub(crate) fn set_log(&mut self, from: Option<Level>) {
+        self.host.logged = from;
+        self.engine.log_traces(from == Some(Level::Trace));
     }
 
     /// When it is to be called next by time alone.
@@ -118,7 +124,9 @@ impl Router {
             self.core.close_connection(now, &mut self.host, key);
         }
         if let Some(record) = self.host.conns.remove(&conn) {
-            record.links.values().for_each(|link| drop(self.host.links.remove(link)));
+            for link in record.links.values() {
+                self.host.links.remove(link);
+            }
         }
         self.carry_on(now);
     }
@@ -231,9 +239,6 @@ impl Router {
         let Some(record) = self.host.conns.get_mut(&conn) else { return };
         let delivery_id = if settled { 0 } else { record.number(name) };
         let annotations = if record.to_router { message.router() } else { Default::default() };
-        if let Some(own) = &self.host.name {
-            assert!(annotations.trace.iter().all(|passed| passed != own), "{message:?} is back where it was before");
-        }
         self.host.offered = Some(Rc::clone(&message));
         let offer = Offer {
             delivery_id,
@@ -304,13 +309,12 @@ impl Router {
             Output::RemoteAddress { index, key, .. } => core.remove_remote_address(now, host, router(index), &key),
             Output::Flush { index } => core.flush_remote_addresses(now, host, router(index)),
             Output::Log { module, level, text } => {
-                if host.log_from.is_some() {
-                    host.log.push(format!("{module:?} ({level:?}) {text}"));
+                if host.logged.is_some() {
+                    print_line(&format!("{now:?} {} {module:?} ({level:?}) {text}", self.id));
                 }
             }
         }
     }
-
 }
 
 fn router(index: NodeIndex) -> RouterIndex {

@@ -40,7 +40,7 @@ pub fn mesh(world: &mut World, count: usize) -> Network {
 
 /// Routers connected at random, and at random costs, into one network with `extra` more trunks than a tree has.
 pub fn random(world: &mut World, count: usize, extra: usize) -> Network {
-    let mut chance = Random::new(world.random.next());
+    let mut chance = Random::new(world.random.number());
     let mut pairs: Vec<(usize, usize)> = (1..count).map(|at| (at, chance.below(at))).collect();
     for _ in 0..extra {
         let (one, other) = (chance.below(count), chance.below(count));

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-use router_core::Now;
+use router_core::{Level, Now};
 
 use crate::client::{Client, Does, Outgoing};
 use crate::frame::Frame;
@@ -79,6 +79,7 @@ pub struct World {
     /// What became of every message.
     pub ledger: Ledger,
     max_routers: u16,
+    logged: Option<Level>,
     sites: Vec<Site>,
     trunks: Vec<Trunk>,
     seats: Vec<Seat>,
@@ -97,6 +98,7 @@ impl World {
             random: Random::new(seed),
             ledger: Ledger::default(),
             max_routers: 128,
+            logged: None,
             sites: Vec::new(),
             trunks: Vec::new(),
             seats: Vec::new(),
@@ -111,6 +113,11 @@ impl World {
     /// How many routers a network may have; before any is added.
     pub fn set_max_routers(&mut self, most: u16) {
         self.max_routers = most;
+    }
+
+    /// Prints what routers log, from this level on; before any is added.
+    pub fn print_logs(&mut self, from: Level) {
+        self.logged = Some(from);
     }
 
     /// Adds a router and starts it.
@@ -186,7 +193,10 @@ impl World {
     /// Trunks that work now: their ends and cost.
     pub fn live_trunks(&self) -> impl Iterator<Item = ([RouterNo; 2], u32)> + '_ {
         let runs = |site: usize| self.sites[site].router.is_some();
-        self.trunks.iter().filter(move |trunk| !trunk.cut && trunk.ends.iter().all(|end| runs(*end))).map(|trunk| (trunk.ends, trunk.cost))
+        self.trunks
+            .iter()
+            .filter(move |trunk| !trunk.cut && trunk.ends.iter().all(|end| runs(*end)))
+            .map(|trunk| (trunk.ends, trunk.cost))
     }
 
     /// How many trunks there are.
@@ -203,14 +213,21 @@ impl World {
         site.life += 1;
         site.instance += 1;
         site.timer = None;
-        site.router = Some(Router::new(self.now, &site.id, site.instance, self.max_routers, &mut self.random));
+        let mut running = Router::new(self.now, &site.id, site.instance, self.max_routers, &mut self.random);
+        running.set_log(self.logged);
+        site.router = Some(running);
         self.collect(router);
     }
 
     /// Kills a router: what it knew is gone, and its peers find their connections closed.
     pub fn kill(&mut self, router: RouterNo) {
         self.sites[router].router = None;
-        let wires: Vec<u32> = self.wires.iter().filter(|(_, wire)| wire.ends.iter().any(|end| end.is_of(router))).map(|(number, _)| *number).collect();
+        let wires: Vec<u32> = self
+            .wires
+            .iter()
+            .filter(|(_, wire)| wire.ends.iter().any(|end| end.is_of(router)))
+            .map(|(number, _)| *number)
+            .collect();
         wires.into_iter().for_each(|wire| self.close(wire));
     }
 

@@ -22,7 +22,10 @@ struct Story {
 impl Story {
     fn new(seed: u64, most: usize) -> Self {
         let mut world = World::new(seed);
-        let mut chance = Random::new(world.random.next());
+        if std::env::var_os("SIM_LOG").is_some() {
+            world.print_logs(router_core::Level::Trace);
+        }
+        let mut chance = Random::new(world.random.number());
         let routers = 2 + chance.below(most - 1);
         let extra = chance.below(routers);
         let network = topology::random(&mut world, routers, extra);
@@ -126,7 +129,8 @@ impl Story {
     }
 
     fn end(&mut self) {
-        let clients = self.receivers.iter().map(|(client, ..)| *client).chain(self.senders.iter().map(|(client, ..)| *client));
+        let clients =
+            self.receivers.iter().map(|(client, ..)| *client).chain(self.senders.iter().map(|(client, ..)| *client));
         clients.for_each(|client| self.world.leave(client));
         self.world.run(Duration::from_secs(5));
         self.world.ledger.check_all_settled();
@@ -166,7 +170,7 @@ fn seeds(default: std::ops::Range<u64>) -> Vec<u64> {
 
 #[test]
 fn small_networks_survive_whatever_happens_to_them() {
-    for seed in seeds(0..60) {
+    for seed in seeds(0..19) {
         eprintln!("seed {seed}");
         tell(seed, 6, 200);
     }
@@ -174,7 +178,7 @@ fn small_networks_survive_whatever_happens_to_them() {
 
 #[test]
 fn large_networks_survive_whatever_happens_to_them() {
-    for seed in seeds(1_000..1_006) {
+    for seed in seeds(1_000..1_003) {
         eprintln!("seed {seed}");
         tell(seed, 50, 200);
     }
