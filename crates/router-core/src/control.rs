@@ -82,6 +82,12 @@ impl<H: Host> Core<H> {
             return self.forward(host, addr, passage);
         }
         passage.addr = addr;
+        let now = self.now();
+        if self.addresses[addr].reach == Some(Reach::Flood)
+            && host.digest().is_some_and(|digest| self.floods.is_known(now, digest, offer.trace.len()))
+        {
+            return self.taken(host, passage, DeliveryState::Accepted);
+        }
         let conns = self.control_hops(addr, passage);
         self.send_control_copies(host, &conns, passage);
         for at in 0.. {

@@ -5,6 +5,7 @@ use crate::address::table::Addresses;
 use crate::arena::Arena;
 use crate::connection::Connection;
 use crate::delivery::Delivery;
+use crate::floods::Floods;
 use crate::link::Link;
 use crate::routers::Routers;
 use crate::{Host, Now, RouterSettings, RouterStatistics, SubscriberId};
@@ -35,6 +36,8 @@ pub struct Core<H: Host> {
     pub(crate) routers: Routers,
     /// The addresses of the routing protocol that concern all routers.
     pub(crate) control_addresses: Vec<u32>,
+    /// Messages of the routing protocol that flood the network now.
+    pub(crate) floods: Floods,
     /// Connections to other routers, by their number; `NONE`: the number is free.
     pub(crate) neighbors: Vec<u32>,
     pub(crate) statistics: RouterStatistics,
@@ -69,6 +72,7 @@ impl<H: Host> Core<H> {
             subscribers: Vec::new(),
             routers: Routers::new(secret),
             control_addresses: Vec::new(),
+            floods: Floods::default(),
             neighbors: Vec::new(),
             statistics: RouterStatistics::default(),
             next_connection: 0,

@@ -34,6 +34,12 @@ pub trait Host {
     /// There is nothing (more) to send: give the unused credit back to the receiving peer that drains.
     fn drained(&mut self, link: Self::Link);
 
+    /// A number that tells the body of the message now being offered from others, whatever its annotations say: copies of
+    /// one message that come by several ways have the same. `None`: they cannot be told apart. Asked for only where the
+    /// routing protocol floods the network.
+    fn digest(&self) -> Option<u64> {
+        None
+    }
     /// Turns the content of the delivery now being offered to [`Core::deliver`](crate::Core::deliver) into a handle to keep.
     fn retain(&mut self) -> Self::Content;
     /// Sends a delivery on an outgoing link which has credit and no other delivery in progress; one credit is used.

@@ -35,6 +35,7 @@ mod credit;
 mod deliver;
 mod delivery;
 mod detach;
+mod floods;
 mod forward;
 mod host;
 mod info;

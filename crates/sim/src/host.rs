@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
 
 use amqp::terminus::{Source, TargetTerminus};
@@ -223,6 +224,13 @@ impl Host for SimHost {
             let frame = (link.conn, Frame::Drained { link: link.wire, returned });
             self.out.push(frame);
         }
+    }
+
+    fn digest(&self) -> Option<u64> {
+        let body = self.offered.as_ref()?.control()?;
+        let mut hasher = DefaultHasher::new();
+        hasher.write(body);
+        Some(hasher.finish())
     }
 
     fn retain(&mut self) -> Rc<Message> {

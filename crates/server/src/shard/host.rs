@@ -1,6 +1,7 @@
 //! What the core asks for, done: on this shard's connections at once, on others by mail.
 
 use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use amqp::terminus::{Source, TargetTerminus};
@@ -250,6 +251,15 @@ impl Host for ShardHost {
         } else if let Some(conn) = self.touch(link.conn) {
             conn.drained(LinkId(link.link));
         }
+    }
+
+    fn digest(&self) -> Option<u64> {
+        // What floods the network is small and whole.
+        let Offered::Borrowed { start, end, layout, .. } = &self.offered else { return None };
+        let body = self.buffer.get(start + layout.annotations_range().end..*end)?;
+        let mut hasher = DefaultHasher::new();
+        hasher.write(body);
+        Some(hasher.finish())
     }
 
     fn retain(&mut self) -> Content<LinkRef> {
