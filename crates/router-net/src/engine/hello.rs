@@ -44,6 +44,7 @@ impl PathEngine {
             // The sooner it knows that it is heard, the sooner it is a neighbour.
             self.greet(at);
         }
+        let is_new = old.is_none();
         let heard_us = old.is_some_and(|old| old.hears_us);
         if heard_us != hears_us {
             self.trace(Module::Router, Level::Trace, || match hears_us {
@@ -54,7 +55,9 @@ impl PathEngine {
                 self.refetch(id);
             }
         }
-        self.update_own_link_state();
+        if is_new || heard_us != hears_us {
+            self.update_own_link_state();
+        }
     }
 
     /// Whether a greeting comes from a router whose id belongs to another.
@@ -122,8 +125,8 @@ impl PathEngine {
             self.look_for_lost = true;
             self.trace(Module::RouterHello, Level::Trace, || format!("HELLO peer expired: {}", peer.id));
             self.trace(Module::Router, Level::Trace, || format!("Node {} link removed", peer.id));
+            self.update_own_link_state();
         }
-        self.update_own_link_state();
     }
 
     /// A connection is gone.

@@ -329,15 +329,12 @@ impl Network {
                     assert_eq!(self.known(at, of), local, "the addresses of {of} at {at}");
                 }
             }
+            // Where something passes in one direction, advertisements of a router out of reach may still come in.
+            let one_way = self.wires.values().any(|wire| wire.stalled[0] != wire.stalled[1]);
             for of in self.routers[at].ids.values() {
-                assert!(self.joined(at, of) || self.touches(at, of), "{at} has not forgotten {of}");
+                assert!(self.joined(at, of) || one_way, "{at} has not forgotten {of}");
             }
         }
-    }
-
-    /// Whether there is a connection, working or not.
-    fn touches(&self, a: &str, b: &str) -> bool {
-        self.wires.values().any(|wire| wire.ends.iter().all(|end| end == a || end == b))
     }
 
     fn assert_way(&self, from: &str, to: &str) {
