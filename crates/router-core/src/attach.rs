@@ -9,10 +9,14 @@ use crate::arena::index_of;
 use crate::bind::Making;
 use crate::core::Core;
 use crate::link::NewLink;
-use crate::{AttachInfo, ConnKey, Host, Level, LinkKey, LinkType, Mode, Module, Now, Role, Treatment, attach_log};
+use crate::{
+    AttachInfo, ConnKey, EdgeEvent, Host, Level, LinkKey, LinkType, Mode, Module, Now, Role, Treatment, attach_log,
+};
 
 /// Credit for senders of heartbeats.
 const HEARTBEAT_CAPACITY: u32 = 2;
+/// Where an edge router learns which addresses have consumers elsewhere.
+const TRACKING_ADDRESS: &str = "_$qd.edge_addr_tracking";
 /// Priority shown for links of clients.
 const ENDPOINT_PRIORITY: u8 = 4;
 /// The 64 characters that generated names consist of.
@@ -26,6 +30,8 @@ const NAME_ATTEMPTS: usize = 4;
 enum Binding {
     /// Nothing: each of its deliveries says where it goes.
     Anonymous,
+    /// Nothing: the core sends on it what the edge protocol has to say of addresses.
+    Tracking,
     /// The address with this key.
     Address { key: String, making: Making, to_override: Option<String> },
 }
@@ -52,7 +58,11 @@ impl<H: Host> Core<H> {
         let conn = index_of(conn.0);
         self.next_link += 1;
         let (id, conn_id) = (self.next_link, self.connections[conn].info.id);
-        let link_type = link_type(local_capabilities(attach.incoming, attach.source.as_ref(), attach.target.as_ref()));
+        let mut link_type =
+            link_type(local_capabilities(attach.incoming, attach.source.as_ref(), attach.target.as_ref()));
+        if link_type == LinkType::EdgeDownlink && (attach.incoming || !self.serves_edge(conn)) {
+            link_type = LinkType::Endpoint;
+        }
         if let Err(refused) = self.check_role(host, conn, link_type) {
             refuse(host, link, attach.incoming, attach.source, attach.target, refused);
             return LinkKey::DEAD;
@@ -69,11 +79,16 @@ impl<H: Host> Core<H> {
                 ),
             );
         }
-        if link_type != LinkType::Endpoint {
+        if matches!(link_type, LinkType::RouterControl | LinkType::InterRouter) {
             return self.attach_router_link(host, conn, id, link, link_type, attach);
         }
         let AttachInfo { name, incoming, mut source, mut target, send_settled } = attach;
-        let binding = match self.decide(conn, incoming, source.as_mut(), target.as_mut()) {
+        let edge = if incoming { None } else { self.decide_for_edge(conn, link_type, source.as_ref()) };
+        let decided = match edge {
+            Some(binding) => Ok(binding),
+            None => self.decide(conn, incoming, source.as_mut(), target.as_mut()),
+        };
+        let binding = match decided {
             Ok(binding) => binding,
             Err(refused) => {
                 refuse(host, link, incoming, source, target, refused);
@@ -96,6 +111,11 @@ impl<H: Host> Core<H> {
         let link = self.add_link(conn, link, new);
         match binding {
             Binding::Anonymous => self.links[link].set_flowing(host, &mut self.statistics, true),
+            Binding::Tracking => {
+                self.links[link].tracking = true;
+                let (conn, link) = (ConnKey(self.connections.key_at(conn)), LinkKey(self.links.key_at(link)));
+                host.edge(EdgeEvent::Tracking { conn, link, present: true });
+            }
             Binding::Address { key, making, to_override } => {
                 let addr = self.find_or_make(&key, making);
                 self.links[link].to_override = to_override.map(Into::into);
@@ -106,6 +126,21 @@ impl<H: Host> Core<H> {
             }
         }
         LinkKey(self.links.key_at(link))
+    }
+
+    /// Whether an edge router is at the other end.
+    fn serves_edge(&self, conn: u32) -> bool {
+        self.settings.mode == Mode::Interior && self.connections[conn].info.role == Role::Edge
+    }
+
+    /// What a receiver of an edge router is for, if for the edge protocol.
+    fn decide_for_edge(&self, conn: u32, link_type: LinkType, source: Option<&Source>) -> Option<Binding> {
+        let address = source?.address.as_deref()?;
+        if link_type == LinkType::EdgeDownlink {
+            let making = Making::plain(Treatment::Balanced);
+            return Some(Binding::Address { key: format!("H{address}"), making, to_override: None });
+        }
+        (address == TRACKING_ADDRESS && self.serves_edge(conn)).then_some(Binding::Tracking)
     }
 
     /// Links between routers only on connections between routers, and there no others before control messages can pass.
@@ -270,6 +305,7 @@ fn link_type(capabilities: &[Symbol]) -> LinkType {
     match capabilities.first().map(Symbol::as_str) {
         Some("qd.router") => LinkType::RouterControl,
         Some("qd.router-data") => LinkType::InterRouter,
+        Some("qd.router-edge-downlink") => LinkType::EdgeDownlink,
         _ => LinkType::Endpoint,
     }
 }

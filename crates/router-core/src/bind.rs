@@ -74,6 +74,7 @@ impl<H: Host> Core<H> {
         self.addresses.insert(Address {
             receivers: LinkList::default(),
             senders: LinkList::default(),
+            at_edge: [0; 2],
             treatment: making.treatment,
             permanent: false,
             sink: false,
@@ -82,6 +83,7 @@ impl<H: Host> Core<H> {
             fallback_of: NONE,
             loads: None,
             remote: false,
+            beyond: false,
             reach: None,
             subscribers: Vec::new(),
             remotes: Remotes::default(),
@@ -140,10 +142,10 @@ impl<H: Host> Core<H> {
         } else {
             self.weigh(addr, link);
             if self.addresses[addr].receivers.len == 1 {
-                self.announce(host, addr, true);
                 self.destinations_changed(host, addr);
             }
         }
+        self.bound_changed(host, link, addr, true);
     }
 
     /// Undoes [`Core::bind`]; the entry goes if this was the last that kept it.
@@ -157,17 +159,17 @@ impl<H: Host> Core<H> {
         if !incoming {
             self.unweigh(addr, link);
             if self.addresses[addr].receivers.len == 0 {
-                self.announce(host, addr, false);
                 self.destinations_changed(host, addr);
             }
         }
+        self.bound_changed(host, link, addr, false);
         self.drop_if_idle(addr);
     }
 
     /// Tells other routers of an address that got its first consumer here, or lost its last, if its class concerns them.
-    fn announce(&self, host: &mut H, addr: u32, present: bool) {
+    pub(crate) fn announce(&self, host: &mut H, addr: u32, present: bool) {
         let address = &self.addresses[addr];
-        if self.settings.mode == Mode::Interior && address.key.starts_with(ANNOUNCED) {
+        if self.settings.mode != Mode::Standalone && address.key.starts_with(ANNOUNCED) {
             host.network(NetworkEvent::LocalAddress { key: &address.key, treatment: address.treatment, present });
         }
     }

@@ -3,12 +3,14 @@
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
 use crate::neighbor::Neighbor;
-use crate::{ConnKey, ConnectionInfo, Host, Now, Role, StripAnnotations};
+use crate::{ConnKey, ConnectionInfo, EdgeEvent, Host, Now, Role, StripAnnotations};
 
 /// A connection.
 pub(crate) struct Connection<H: Host> {
     /// The host's reference.
     pub(crate) host: H::Conn,
+    /// It is being ended, with all its links.
+    pub(crate) closing: bool,
     /// Deliveries may be transmitted.
     pub(crate) writable: bool,
     /// Router annotations go out.
@@ -45,6 +47,7 @@ impl<H: Host> Core<H> {
         let between_routers = matches!(info.role, Role::InterRouter | Role::Edge);
         let key = self.connections.insert(Connection {
             host: conn,
+            closing: false,
             writable: true,
             annotate: between_routers || matches!(info.strip_annotations, StripAnnotations::No | StripAnnotations::In),
             route_container: info.role == Role::RouteContainer,
@@ -57,6 +60,7 @@ impl<H: Host> Core<H> {
             info,
         });
         self.open_neighbor(host, index_of(key));
+        self.edge_opened(host, index_of(key));
         ConnKey(key)
     }
 
@@ -66,6 +70,10 @@ impl<H: Host> Core<H> {
         let Some(connection) = self.connections.get_mut(conn.0) else { return };
         // Nothing may be sent to it while its links go one by one.
         connection.writable = false;
+        connection.closing = true;
+        if connection.info.role == Role::Edge {
+            host.edge(EdgeEvent::ConnectionLost { conn });
+        }
         // Senders first, so that nobody tells a sender on this connection what became of its deliveries to receivers on it.
         for incoming in [true, false] {
             let mut next = self.connections[index_of(conn.0)].first_link;

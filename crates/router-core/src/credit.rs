@@ -78,7 +78,8 @@ impl<H: Host> Link<H> {
     /// Gives a sender its credit, or no more of it. What it has left is asked back when it uses it in vain: clients of the
     /// old router rely on that order.
     pub(crate) fn set_flowing(&mut self, host: &mut H, router: &mut RouterStatistics, flowing: bool) {
-        if self.flowing == flowing {
+        // Nothing can be told to the peer of a link that is not attached yet.
+        if self.flowing == flowing || !self.opened {
             return;
         }
         self.flowing = flowing;
@@ -142,6 +143,7 @@ impl<H: Host> Core<H> {
             if addr == NONE {
                 continue;
             }
+            self.tell_destinations(host, addr);
             let reachable = self.is_reachable(addr);
             let mut link = self.addresses[addr].senders.head;
             while link != NONE {

@@ -8,7 +8,7 @@ use crate::arena::{NONE, index_of};
 use crate::core::Core;
 use crate::delivery::Outcome;
 use crate::forward::Passage;
-use crate::{Host, InKey, Level, LinkKey, LinkType, Module, Now, Offer, Offered, Treatment};
+use crate::{Host, InKey, Level, LinkKey, LinkType, Mode, Module, Now, Offer, Offered, Treatment};
 
 /// How routers further on are to be told where a message on an anonymous link goes.
 enum Named<'a> {
@@ -25,7 +25,7 @@ enum Resolved<'a> {
     /// To this address.
     To { addr: u32, named: Named<'a> },
     /// Nobody is there now.
-    Nowhere,
+    Nowhere { named: Named<'a> },
     /// It can never go there.
     Refused(ErrorCondition),
 }
@@ -99,21 +99,37 @@ impl<H: Host> Core<H> {
         passage: &mut Passage<'a, H::Content>,
         offer: &Offer<'a>,
     ) -> Offered {
-        match self.resolve(conn, offer) {
-            Resolved::To { addr, named } => {
-                let from_client = self.links[index_of(passage.link)].link_type == LinkType::Endpoint;
-                let from_container = self.connections[conn].route_container;
-                self.count_ingress(addr, from_client, from_container);
-                match (passage.to_override, named) {
-                    (None, Named::Key) => return self.forward_by_key(host, addr, passage),
-                    (None, Named::Text(text)) => passage.to_override = Some(text),
-                    _ => {}
-                }
-                self.forward(host, addr, passage)
-            }
-            Resolved::Nowhere => self.unroutable(host, passage, DeliveryState::Released),
-            Resolved::Refused(error) => self.unroutable(host, passage, DeliveryState::Rejected(Some(Box::new(error)))),
+        if let Some(subscriber) = self.links[index_of(passage.link)].subscriber {
+            let state = self.hand_over(host, NONE, subscriber, passage);
+            return self.taken(host, passage, state);
         }
+        let (addr, named) = match self.resolve(conn, offer) {
+            Resolved::To { addr, named } => (self.here_or_up(addr, passage), named),
+            Resolved::Nowhere { named } => match self.up(passage) {
+                Some(up) => (up, named),
+                None => return self.unroutable(host, passage, DeliveryState::Released),
+            },
+            Resolved::Refused(error) => {
+                return self.unroutable(host, passage, DeliveryState::Rejected(Some(Box::new(error))));
+            }
+        };
+        let from_client = self.links[index_of(passage.link)].link_type == LinkType::Endpoint;
+        let from_container = self.connections[conn].route_container;
+        self.count_ingress(addr, from_client, from_container);
+        match (passage.to_override, named) {
+            (None, Named::Key) => return self.forward_by_key(host, addr, passage),
+            (None, Named::Text(text)) => passage.to_override = Some(text),
+            _ => {}
+        }
+        self.forward(host, addr, passage)
+    }
+
+    /// The address itself if somebody is there; else, on an edge router, the uplink's.
+    fn here_or_up(&self, addr: u32, passage: &Passage<'_, H::Content>) -> u32 {
+        if self.settings.mode != Mode::Edge || self.is_reachable(addr) {
+            return addr;
+        }
+        self.up(passage).unwrap_or(addr)
     }
 
     /// Forwards to an address whose key is in the scratch buffer, and names it by that.
@@ -146,7 +162,7 @@ impl<H: Host> Core<H> {
             let text = "Deliveries cannot be sent to an unavailable address";
             return Resolved::Refused(ErrorCondition::new(names::NOT_FOUND, text));
         }
-        Resolved::Nowhere
+        Resolved::Nowhere { named }
     }
 
     /// A delivery has nowhere to go: released or rejected as `state` says, or dropped if it is settled.

@@ -4,7 +4,7 @@ use amqp::message::Trace;
 use amqp::terminus::{Source, TargetTerminus};
 use amqp::{DeliveryState, ErrorCondition};
 
-use crate::{ConnKey, InKey, LinkKey, NetworkEvent, OpenLink, OutKey, SubscriberId};
+use crate::{ConnKey, EdgeEvent, InKey, LinkKey, NetworkEvent, OpenLink, OutKey, SubscriberId};
 
 /// What the core asks of its surroundings.
 ///
@@ -72,6 +72,9 @@ pub trait Host {
 
     /// Tells the routing protocol.
     fn network(&mut self, event: NetworkEvent<'_>);
+
+    /// Tells the edge protocol. A host without connections of role edge has nothing to do.
+    fn edge(&mut self, _event: EdgeEvent<'_>) {}
 
     /// Whether a line of this module and level would be written anywhere.
     fn log_enabled(&self, module: Module, level: Level) -> bool;

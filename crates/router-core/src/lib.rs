@@ -11,6 +11,7 @@
 //! - `settle` and `sender`: what receivers and senders say of it afterwards; `credit`: who may send how much;
 //! - `network`, `routers`, `routes`, `remote`: other routers, and what the routing protocol says of them; `neighbor`: the
 //!   links to those next door, `control` and `arrive`: what comes in on these; `streams`: links for large messages;
+//! - `edge`: what the edge protocol needs of the core;
 //! - `local`: subscribers and senders within the router; `stats`, `timers`, `manage`: counting, and showing it.
 //!
 //! # What always holds
@@ -35,6 +36,7 @@ mod credit;
 mod deliver;
 mod delivery;
 mod detach;
+mod edge;
 mod floods;
 mod forward;
 mod host;
@@ -58,6 +60,7 @@ mod timers;
 mod transmit;
 
 pub use crate::core::{Core, ObjectCounts, ObjectSizes};
+pub use edge::{Bound, Destinations, EdgeEvent};
 pub use host::{Host, Level, Module, Offer, Offered, SubscriberDelivery, Transmit, Transmitted};
 pub use info::{
     AddressConfigError, AttachInfo, ConnectionInfo, Mode, NewAddressConfig, Role, RouterSettings, StripAnnotations,

@@ -6,7 +6,7 @@ use crate::arena::{NONE, index_of};
 use crate::arrive::Arrivals;
 use crate::core::Core;
 use crate::stats::{LinkCounters, Rate};
-use crate::{Host, Level, LinkKey, LinkType, Module};
+use crate::{Host, Level, LinkKey, LinkType, Module, SubscriberId};
 
 /// A link. There may be very many: what few of them need is boxed.
 pub(crate) struct Link<H: Host> {
@@ -25,6 +25,14 @@ pub(crate) struct Link<H: Host> {
     pub(crate) priority: u8,
     /// What it has to do with large messages.
     pub(crate) stream: Stream,
+    /// The edge protocol asked for it.
+    pub(crate) own: bool,
+    /// An edge router learns over it where consumers are.
+    pub(crate) tracking: bool,
+    /// Incoming: whose its messages are, without an address.
+    pub(crate) subscriber: Option<SubscriberId>,
+    /// The host's reference is the link's, and not a stand-in.
+    pub(crate) opened: bool,
     /// Both sides have attached it.
     pub(crate) answered: bool,
     /// Incoming: its deliveries have somewhere to go, so credit is given back as they are settled.
@@ -144,6 +152,10 @@ impl<H: Host> Core<H> {
             link_type: new.link_type,
             priority: new.priority,
             stream: Stream::No,
+            own: false,
+            tracking: false,
+            subscriber: None,
+            opened: !new.own,
             answered: !new.own,
             flowing: false,
             draining: false,
@@ -213,6 +225,8 @@ impl<H: Host> Core<H> {
         self.links[link].flowing = false;
         if self.links[link].is_between_routers() {
             self.router_link_gone(host, link);
+        } else if self.links[link].own || self.links[link].tracking {
+            self.own_link_gone(host, link);
         }
         self.unbind(host, link);
         if self.links[link].incoming {

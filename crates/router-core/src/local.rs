@@ -44,7 +44,8 @@ impl<H: Host> Core<H> {
         self.tick(now);
         let parsed = parse(to, &self.settings.router_id, self.settings.mode);
         let phase = phase_char(self.configs.ingress_phase("", parsed.rest));
-        let Some(addr) = self.find_address(&parsed, phase, "") else { return false };
+        let found = self.find_address(&parsed, phase, "").filter(|addr| self.is_reachable(*addr));
+        let Some(addr) = found.or_else(|| self.uplink_address()) else { return false };
         let addr = match self.addresses[addr].fallback {
             fallback if fallback != NONE && !self.addresses[addr].has_destination() => fallback,
             _ => addr,
@@ -86,7 +87,9 @@ impl<H: Host> Core<H> {
             let text = "Messages for this address must not be streamed; send less than 128 KiB";
             return refused(ErrorCondition::new(names::MESSAGE_SIZE_EXCEEDED, text));
         }
-        self.addresses[addr].rare().to_container += 1;
+        if addr != NONE {
+            self.addresses[addr].rare().to_container += 1;
+        }
         let from = match passage.link {
             0 => SubscriberDelivery { conn: None, conn_id: 0 },
             link => {

@@ -10,7 +10,9 @@ use smallvec::SmallVec;
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
 use crate::link::{Link, NewLink};
-use crate::{AttachInfo, ConnKey, Host, LinkClass, LinkKey, LinkType, Mode, NetworkEvent, Now, OpenLink, Role};
+use crate::{
+    AttachInfo, ConnKey, EdgeEvent, Host, LinkClass, LinkKey, LinkType, Mode, NetworkEvent, Now, OpenLink, Role,
+};
 
 /// Number of priorities, each with a pair of data links.
 pub(crate) const PRIORITIES: u8 = 10;
@@ -222,8 +224,11 @@ impl<H: Host> Core<H> {
         self.tick(now);
         let Some(record) = self.links.get_mut(link.0) else { return };
         record.host = at;
+        record.opened = true;
         if record.incoming {
-            record.set_flowing(host, &mut self.statistics, true);
+            let addr = record.addr;
+            let flowing = addr == NONE || self.is_reachable(addr);
+            self.links[index_of(link.0)].set_flowing(host, &mut self.statistics, flowing);
         }
     }
 
@@ -239,6 +244,16 @@ impl<H: Host> Core<H> {
     ) {
         self.tick(now);
         let Some(record) = self.links.get_mut(link.0) else { return };
+        if record.own {
+            record.answered = true;
+            let target = match &target {
+                Some(TargetTerminus::Target(target)) => target.address.as_deref(),
+                _ => None,
+            };
+            let source = source.as_ref().and_then(|source| source.address.as_deref());
+            let address = if record.incoming { source } else { target };
+            return host.edge(EdgeEvent::LinkAnswered { link, address });
+        }
         record.answered = if record.incoming { source.is_some() } else { target.is_some() };
         let conn = record.conn;
         if record.is_stream() && !record.answered {

@@ -47,6 +47,8 @@ pub(crate) struct Address {
     pub(crate) receivers: LinkList,
     /// The senders: incoming links.
     pub(crate) senders: LinkList,
+    /// How many of the receivers, and of the senders, are on connections between an edge router and the interior.
+    pub(crate) at_edge: [u32; 2],
     /// How deliveries are distributed; fixed when the entry is made.
     pub(crate) treatment: Treatment,
     /// Never removed.
@@ -63,6 +65,8 @@ pub(crate) struct Address {
     pub(crate) loads: Option<Box<Loads>>,
     /// A router that can be reached has consumers.
     pub(crate) remote: bool,
+    /// Not all its consumers are the same to each delivery: some are on other routers, or behind an edge router's uplink.
+    pub(crate) beyond: bool,
     /// For the routing protocol: how far its messages go.
     pub(crate) reach: Option<Reach>,
     /// In-process subscribers, next one first.

@@ -2,6 +2,7 @@
 
 pub(crate) mod balanced;
 pub(crate) mod closest;
+pub(crate) mod edge;
 pub(crate) mod hops;
 pub(crate) mod multicast;
 pub(crate) mod remote;
@@ -127,7 +128,10 @@ impl<H: Host> Core<H> {
                 let state = self.hand_over(host, addr, subscriber, passage);
                 self.taken(host, passage, state)
             }
-            Destination::Sink => self.taken(host, passage, DeliveryState::Accepted),
+            Destination::Sink => {
+                self.tell_heartbeat(host, passage);
+                self.taken(host, passage, DeliveryState::Accepted)
+            }
             Destination::Nobody if self.addresses[addr].fallback != NONE => {
                 self.forward_to_fallback(host, addr, passage)
             }
@@ -209,9 +213,8 @@ impl<H: Host> Core<H> {
         match address.treatment {
             Treatment::Closest | Treatment::Balanced if !address.subscribers.is_empty() => self.next_subscriber(addr),
             Treatment::Closest | Treatment::Balanced if address.sink => Destination::Sink,
-            Treatment::Closest if address.receivers.len == 0 && address.remote => self.nearest_hop(addr),
+            Treatment::Closest | Treatment::Balanced if address.beyond => self.choose_beyond(addr, passage),
             Treatment::Closest => self.next_receiver(addr),
-            Treatment::Balanced if address.remote => self.least_loaded_anywhere(addr, passage),
             Treatment::Balanced => self.least_loaded(addr),
             // What belongs to the routing protocol comes in on control links, and not this way.
             Treatment::Multicast | Treatment::Flood if address.has_destination() && address.reach.is_none() => {

@@ -22,39 +22,54 @@ impl<H: Host> Core<H> {
         if let Some(delivery) = self.deliveries.get_mut(passage.origin) {
             delivery.multicast = true;
         }
+        let mut copies = 0;
+        let came_down = self.came_down(passage);
         let mut receiver = self.addresses[addr].receivers.head;
         while receiver != NONE {
             let next = self.links[receiver].addr_next;
-            self.expect_copy(passage.origin);
-            let settled = passage.settled || self.links[receiver].send_settled;
-            self.send(host, Delivery::outgoing(receiver, passage, settled), passage);
+            // Nothing goes back to the edge router, or to the interior, that it came from.
+            if came_down != Some(self.links[receiver].conn) {
+                self.send_copy(host, receiver, passage);
+                copies += 1;
+            }
             receiver = next;
+        }
+        if let Some(up) = self.uplink_for_copy(addr, passage) {
+            self.send_copy(host, up, passage);
+            copies += 1;
         }
         for at in 0.. {
             let Some(&subscriber) = self.addresses[addr].subscribers.get(at) else { break };
             self.expect_copy(passage.origin);
             let state = self.hand_over(host, addr, subscriber, passage);
             self.copy_resolved(host, passage.origin, Some(state), true);
+            copies += 1;
         }
-        let sent_on = self.send_copies_to_routers(host, addr, passage);
-        // Where everybody else has it already, or came between it and its way, it went nowhere.
-        let nobody = !sent_on && self.addresses[addr].receivers.len == 0 && self.addresses[addr].subscribers.is_empty();
-        self.copy_resolved(host, passage.origin, nobody.then_some(DeliveryState::Released), true);
+        copies += self.send_copies_to_routers(host, addr, passage);
+        // Where everybody else has it already it went nowhere.
+        let released = (copies == 0).then_some(DeliveryState::Released);
+        self.copy_resolved(host, passage.origin, released, true);
     }
 
-    /// Sends a copy to each neighbour that leads to consumers.
-    fn send_copies_to_routers(&mut self, host: &mut H, addr: u32, passage: &mut Passage<'_, H::Content>) -> bool {
+    fn send_copy(&mut self, host: &mut H, receiver: u32, passage: &mut Passage<'_, H::Content>) {
+        self.expect_copy(passage.origin);
+        let settled = passage.settled || self.links[receiver].send_settled;
+        self.send(host, Delivery::outgoing(receiver, passage, settled), passage);
+    }
+
+    /// Sends a copy to each neighbour that leads to consumers; how many.
+    fn send_copies_to_routers(&mut self, host: &mut H, addr: u32, passage: &mut Passage<'_, H::Content>) -> usize {
         if !self.addresses[addr].remote {
-            return false;
+            return 0;
         }
-        let mut sent = false;
+        let mut sent = 0;
         for conn in self.multicast_hops(addr, passage) {
             let Some(link) = self.link_to(host, conn, addr, passage) else { continue };
             self.expect_copy(passage.origin);
             self.depart(addr, conn, passage);
             self.send(host, Delivery::outgoing(link, passage, passage.settled), passage);
             self.return_stream(link);
-            sent = true;
+            sent += 1;
         }
         sent
     }

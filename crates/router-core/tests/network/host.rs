@@ -43,19 +43,21 @@ impl Message {
     }
 
     /// The message as it leaves the router `this`.
-    fn leaving(&self, this: &str, how: &Transmit<'_>) -> Self {
+    fn leaving(&self, this: &str, is_edge: bool, how: &Transmit<'_>) -> Self {
         let mut annotations = Vec::new();
         if how.annotate {
             let came = self.router();
             let this = format!("0/{this}");
+            // Edge routers do not add themselves.
+            let this = (!is_edge).then_some(this.as_str());
             let router = RouterAnnotations {
                 phase: how.phase,
                 stream: false,
                 to: how.to_override,
-                ingress: came.ingress.or(Some(&this)),
+                ingress: came.ingress.or(this),
                 trace: came.trace,
             };
-            write_message_annotations(&mut annotations, &UserAnnotations::default(), &router, Some(&this));
+            write_message_annotations(&mut annotations, &UserAnnotations::default(), &router, this);
         }
         Self { annotations, ..self.clone() }
     }
@@ -86,6 +88,7 @@ pub(crate) enum Event {
 #[derive(Default)]
 pub(crate) struct MeshHost {
     pub(crate) id: String,
+    pub(crate) is_edge: bool,
     pub(crate) calls: Vec<Call>,
     pub(crate) events: Vec<Event>,
     pub(crate) offered: Option<Message>,
@@ -94,6 +97,8 @@ pub(crate) struct MeshHost {
     /// What subscribers were handed.
     pub(crate) subscribed: Vec<(SubscriberId, u64)>,
     pub(crate) logs: Vec<String>,
+    /// What the edge protocol was told.
+    pub(crate) edge: Vec<String>,
 }
 
 impl Host for MeshHost {
@@ -126,7 +131,7 @@ impl Host for MeshHost {
         assert!(link != 0 && *credit > 0, "sent without credit");
         *credit -= 1;
         let message = content.map(|content| &**content).or(self.offered.as_ref()).expect("there is a message");
-        let leaving = message.leaving(&self.id, how);
+        let leaving = message.leaving(&self.id, self.is_edge, how);
         let complete = leaving.is_complete();
         self.calls.push(Call::Transmit(link, key, leaving, how.settled));
         if complete { Transmitted::Complete } else { Transmitted::Partial }
@@ -157,6 +162,9 @@ impl Host for MeshHost {
             NetworkEvent::LocalAddress { key, treatment, present: true } => Event::Here(key.to_owned(), treatment),
             NetworkEvent::LocalAddress { key, .. } => Event::NotHere(key.to_owned()),
         });
+    }
+    fn edge(&mut self, event: EdgeEvent<'_>) {
+        self.edge.push(format!("{event:?}"));
     }
     fn log_enabled(&self, _: Module, level: Level) -> bool {
         level >= Level::Info

@@ -4,6 +4,7 @@
 
 mod anycast;
 mod control;
+mod edge;
 mod host;
 mod links;
 mod loss;

@@ -83,6 +83,11 @@ pub(crate) struct Mesh {
     pub(crate) told: BTreeMap<u64, (Option<DeliveryState>, bool)>,
 }
 
+/// Routers whose ids say so are edge routers.
+fn is_edge(id: &str) -> bool {
+    id.starts_with("edge")
+}
+
 impl Mesh {
     /// Routers with these ids, joined by nothing.
     pub(crate) fn of(ids: &[&str]) -> Self {
@@ -94,7 +99,7 @@ impl Mesh {
             let mut random = 0;
             let settings = RouterSettings {
                 router_id: (*id).to_owned(),
-                mode: Mode::Interior,
+                mode: if is_edge(id) { Mode::Edge } else { Mode::Interior },
                 default_treatment: Treatment::Balanced,
                 test_hooks: false,
                 random: Box::new(move || {
@@ -104,7 +109,7 @@ impl Mesh {
             };
             let mut router = Router {
                 core: Core::new(settings),
-                host: MeshHost { id: (*id).to_owned(), ..MeshHost::default() },
+                host: MeshHost { id: (*id).to_owned(), is_edge: is_edge(id), ..MeshHost::default() },
                 links: Links::default(),
                 conns: Vec::new(),
                 wires: BTreeMap::new(),
@@ -588,7 +593,12 @@ impl Mesh {
         }
         let costs = self.costs();
         for router in 0..self.routers.len() {
-            for other in (0..self.routers.len()).filter(|other| *other != router) {
+            let interior = |router: &usize| !self.routers[*router].host.is_edge;
+            if !interior(&router) {
+                continue;
+            }
+            let others: Vec<_> = (0..self.routers.len()).filter(|other| *other != router && interior(other)).collect();
+            for other in others {
                 self.inform(router, other, &costs);
             }
             let hops = (0..self.routers.len()).filter_map(|other| Some(self.path(router, other, &costs)?.len() - 1));
@@ -635,7 +645,9 @@ impl Mesh {
         let mut costs = vec![vec![None; count]; count];
         for (router, record) in self.routers.iter().enumerate() {
             costs[router][router] = Some(0);
-            for wire in record.wires.values() {
+            for wire in
+                record.wires.values().filter(|wire| !record.host.is_edge && !self.routers[wire.peer].host.is_edge)
+            {
                 costs[router][wire.peer] = Some(wire.cost);
             }
         }
@@ -665,6 +677,51 @@ impl Mesh {
             path.push(at);
         }
         Some(path)
+    }
+
+    /// A link that an edge router attaches on its uplink.
+    pub(crate) fn open_uplink(
+        &mut self,
+        edge: usize,
+        to: usize,
+        address: Option<&str>,
+        incoming: bool,
+        bound: Bound,
+    ) -> LinkKey {
+        self.open_uplink_with(edge, to, address, &[], incoming, bound)
+    }
+
+    pub(crate) fn open_uplink_with(
+        &mut self,
+        edge: usize,
+        to: usize,
+        address: Option<&str>,
+        capabilities: &[&str],
+        incoming: bool,
+        bound: Bound,
+    ) -> LinkKey {
+        let conn = self.connection(edge, to);
+        let mut source = Source::default();
+        let mut target = Target::default();
+        let capabilities: Vec<Symbol> = capabilities.iter().map(|text| Symbol::from(*text)).collect();
+        if incoming {
+            (source.address, source.capabilities) = (address.map(str::to_owned), capabilities);
+        } else {
+            target.address = address.map(str::to_owned);
+        }
+        let open = OpenLink {
+            name: "qdlink.uplink".into(),
+            incoming,
+            class: LinkClass::Endpoint,
+            source: Some(source),
+            target: Some(TargetTerminus::Target(target)),
+            snd_settle_mode: Default::default(),
+            rcv_settle_mode: Default::default(),
+        };
+        let Router { core, host, .. } = &mut self.routers[edge];
+        let link = core.open_own_link(self.now, host, conn, open, bound, None).expect("open");
+        self.settle();
+        link
     }
 
     /// Sends a message from within a router.
