@@ -21,6 +21,8 @@ impl PathEngine {
             return None;
         };
         self.look_for_lost = true;
+        // Somebody may have named it long ago.
+        self.compute_soon();
         self.trace(Module::Router, Level::Trace, || format!("Node {id} created: maskbit={}", index.0));
         self.outputs.push_back(Output::RouterAdded { index, id: id.to_owned() });
         Some(index)

@@ -146,6 +146,19 @@ fn a_link_state_from_before_a_change_does_not_hide_a_router() {
     network.assert_converged();
 }
 
+#[test]
+fn a_router_that_was_forgotten_is_found_again_though_no_link_state_has_changed() {
+    let mut network = Network::of(&[("A", "B", 1), ("B", "C", 1)]);
+    network.run(SECOND * 5);
+    // A still hears B, and so keeps its link state, but forgets C.
+    let wire = network.wire("A", "B");
+    network.wires.get_mut(&wire).unwrap().stalled = [true, false];
+    network.run(SECOND * 20);
+    network.wires.get_mut(&wire).unwrap().stalled = [false, false];
+    network.run(SECOND * 3);
+    network.assert_converged();
+}
+
 /// The number of requests for addresses that an engine sends to a neighbour that never answers one, in 20 seconds.
 fn unanswered_requests(mobile_seq: i64) -> usize {
     let mut engine = PathEngine::new(Config::new("A", 1_000), SECOND);
