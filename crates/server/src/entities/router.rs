@@ -5,9 +5,12 @@ use crate::entities::attributes::count_or_null;
 use crate::process::memory;
 use crate::shard::Shards;
 use amqp::Value;
-use config::{Config, RouterConfig, Settings};
+use config::{Config, Mode, RouterConfig, Settings};
 use management::Attributes;
 use std::time::Duration;
+
+/// The area of every network.
+const AREA: &str = "0";
 
 /// What is known of the router from its start.
 pub(crate) struct RouterEntity {
@@ -22,6 +25,9 @@ impl RouterEntity {
         let entity = config.entities.iter().find(|entity| matches!(entity.settings, Settings::Router(_)));
         let mut attributes = entity.map(|entity| entity.attributes.clone()).unwrap_or_default();
         attributes.set("version", Value::String(DISPATCH_VERSION.to_owned()));
+        if config.router.mode == Mode::Interior {
+            attributes.set("area", Value::String(AREA.to_owned()));
+        }
         attributes.set("hostName", Value::String(host_name()));
         RouterEntity { attributes, config: config.router.clone(), started }
     }
