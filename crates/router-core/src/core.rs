@@ -53,6 +53,10 @@ pub struct Core<H: Host> {
     pub(crate) next_tag: u64,
     /// When to look for stuck deliveries and blocked links next; `None`: there are no links.
     pub(crate) next_scan: Option<Now>,
+    /// Links from other routers that had no credit left because all of it was held up; may name links gone since.
+    pub(crate) starved: Vec<u64>,
+    /// When to give these their credit back.
+    pub(crate) next_relief: Option<Now>,
     /// A buffer for keys, kept so that look-ups do not allocate.
     pub(crate) scratch: String,
 }
@@ -81,6 +85,8 @@ impl<H: Host> Core<H> {
             next_address: 0,
             next_tag: 0,
             next_scan: None,
+            starved: Vec::new(),
+            next_relief: None,
             scratch: String::new(),
         };
         core.add_heartbeat_address();

@@ -46,6 +46,22 @@ impl<H: Host> Link<H> {
         }
     }
 
+    /// Incoming: a settled delivery, for which its sender had to wait, has left its queue.
+    pub(crate) fn give_back_owed(&mut self, host: &mut H, router: &mut RouterStatistics) {
+        self.give_back(host, router);
+        if self.is_between_routers() {
+            self.replenish(host, router);
+        }
+    }
+
+    /// Incoming, from another router: all its credit is held up by what does not get on. It gets it back, so that the rest of
+    /// what it has can pass.
+    pub(crate) fn relieve(&mut self, host: &mut H, router: &mut RouterStatistics) {
+        if self.flowing && self.credit == 0 {
+            self.grant(host, router, self.capacity);
+        }
+    }
+
     fn grant(&mut self, host: &mut H, router: &mut RouterStatistics, credit: u32) {
         self.credit += credit;
         self.unblock(router);

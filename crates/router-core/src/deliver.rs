@@ -1,5 +1,7 @@
 //! A delivery comes in: where is it to go?
 
+use std::time::Duration;
+
 use amqp::condition::names;
 use amqp::{DeliveryState, ErrorCondition};
 
@@ -9,6 +11,9 @@ use crate::core::Core;
 use crate::delivery::Outcome;
 use crate::forward::Passage;
 use crate::{Host, InKey, Level, LinkKey, LinkType, Mode, Module, Now, Offer, Offered, Treatment};
+
+/// How long all of a router's credit may be held up.
+const RELIEF: Duration = Duration::from_secs(1);
 
 /// How routers further on are to be told where a message on an anonymous link goes.
 enum Named<'a> {
@@ -88,7 +93,12 @@ impl<H: Host> Core<H> {
                 None => self.unroutable(host, passage, DeliveryState::Released),
             }
         };
-        self.links[link].replenish(host, &mut self.statistics);
+        if !passage.owed {
+            self.links[link].replenish(host, &mut self.statistics);
+        } else if self.links[link].credit == 0 {
+            self.starved.push(passage.link);
+            self.next_relief.get_or_insert(self.now() + RELIEF);
+        }
         offered
     }
 

@@ -4,7 +4,13 @@ use crate::arena::NONE;
 use crate::core::Core;
 use crate::delivery::{Listed, Override, Waiting, Wrapping};
 use crate::forward::Passage;
+use crate::link::Link;
 use crate::{Host, OutKey};
+
+/// For how many times the capacity of a link deliveries of another router are held up.
+const OWED_CAPACITIES: u32 = 4;
+/// A connection on which nothing happened for longer than this does not move, in seconds.
+const MOVING_SECONDS: u32 = 2;
 
 impl<H: Host> Core<H> {
     /// Queues a copy whose link cannot take it now.
@@ -20,19 +26,21 @@ impl<H: Host> Core<H> {
             None => host.retain(),
         };
         let index = self.deliveries[copy].link;
+        let mut waiting = Box::new(Waiting { content, wrapping: wrapping.owned(), owes_credit: 0 });
         if passage.settled {
-            self.make_room(host, index);
+            let sender_waits = self.is_held_up(index, passage);
+            // Nothing is dropped on its way to another router, unless that does not take anything any more.
+            if !(sender_waits && self.links[index].is_between_routers()) {
+                let from_router = self.links.get(passage.link).is_some_and(Link::is_between_routers);
+                self.make_room(host, index, from_router);
+            }
+            if sender_waits && passage.complete && !passage.owed && passage.link != 0 {
+                waiting.owes_credit = passage.link;
+                passage.owed = true;
+            }
         }
         let link = &mut self.links[index];
         let delivery = &mut self.deliveries[copy];
-        let mut waiting = Box::new(Waiting { content, wrapping: wrapping.owned(), owes_credit: 0 });
-        // A settled delivery that the receiver's credit covers is held up by this router's side: it is not dropped, so
-        // its sender must wait for it.
-        let covered = link.undelivered < link.credit;
-        if covered && passage.settled && passage.complete && !passage.owed && passage.link != 0 {
-            waiting.owes_credit = passage.link;
-            passage.owed = true;
-        }
         delivery.waiting = Some(waiting);
         let last = std::mem::replace(&mut link.queue_tail, copy);
         link.undelivered += 1;
@@ -44,6 +52,27 @@ impl<H: Host> Core<H> {
         }
         self.load_changed(index);
         self.wait_for_room(index);
+    }
+
+    /// Whether a settled delivery that has to wait is held up by this router's side: it is not dropped then, and its sender
+    /// must wait for it. That is so if the receiver's credit covers it, and on the way to another router, whose credit says
+    /// nothing of receivers.
+    ///
+    /// Where the sender is another router, everything that it has for this one waits with it. So it waits only for what
+    /// moves, and not for much.
+    fn is_held_up(&self, index: u32, passage: &Passage<'_, H::Content>) -> bool {
+        if passage.link == 0 {
+            return false;
+        }
+        let link = &self.links[index];
+        let held_up = link.is_between_routers() || link.undelivered < link.credit;
+        let from_router = self.links.get(passage.link).is_some_and(Link::is_between_routers);
+        if !held_up || !from_router {
+            return held_up;
+        }
+        let last = self.connections[link.conn].last_delivery.unwrap_or_default();
+        let moves = self.clock.second.wrapping_sub(last) <= MOVING_SECONDS;
+        moves && link.undelivered < link.capacity.saturating_mul(OWED_CAPACITIES)
     }
 
     /// Notes that a link has deliveries for a connection that cannot take them now.
@@ -64,14 +93,17 @@ impl<H: Host> Core<H> {
     }
 
     /// Before a presettled delivery is queued: if the queue is at the link's capacity, the presettled deliveries in it
-    /// are dropped, except the first, and except those that the receiver has given credit for.
-    fn make_room(&mut self, host: &mut H, index: u32) {
+    /// are dropped, except the first, and except those that the receiver has given credit for. `from_router`: it can give so
+    /// much credit that it takes no end, and nobody waits for it.
+    fn make_room(&mut self, host: &mut H, index: u32, from_router: bool) {
         let link = &self.links[index];
-        if link.undelivered < link.capacity.max(link.credit) {
+        let most = if from_router { link.capacity.saturating_mul(OWED_CAPACITIES) } else { u32::MAX };
+        let covered = link.credit.min(most);
+        if link.undelivered < link.capacity.max(covered) {
             return;
         }
         let (mut copy, mut position) = (link.queue_tail, link.undelivered);
-        let (keep, mut droppable) = (link.credit.max(1), link.queued_presettled);
+        let (keep, mut droppable) = (covered.max(1), link.queued_presettled);
         while droppable > 0 && position > keep {
             position -= 1;
             let Listed { prev, presettled, .. } = self.deliveries[copy].listed();
@@ -128,7 +160,7 @@ impl<H: Host> Core<H> {
             let wrapping = Wrapping { tag: *tag, phase: *phase, to_override: to_override.as_deref() };
             self.transmit(host, key, Some(&waiting.content), &wrapping);
             if let Some(sender) = self.links.get_mut(waiting.owes_credit) {
-                sender.give_back(host, &mut self.statistics);
+                sender.give_back_owed(host, &mut self.statistics);
             }
         }
         let second = self.clock.second;

@@ -41,12 +41,18 @@ impl<H: Host> Core<H> {
 
     /// When [`Core::handle_timeout`] is to be called next; `None`: not before some other call was made.
     pub fn next_timeout(&self) -> Option<Now> {
-        self.next_scan
+        match (self.next_scan, self.next_relief) {
+            (Some(scan), Some(relief)) => Some(scan.min(relief)),
+            (scan, relief) => scan.or(relief),
+        }
     }
 
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: Now, host: &mut H) {
         self.tick(now);
+        if self.next_relief.is_some_and(|due| now >= due) {
+            self.relieve_routers(host);
+        }
         if self.next_scan.is_none_or(|due| now < due) {
             return;
         }
@@ -54,6 +60,16 @@ impl<H: Host> Core<H> {
         self.find_blocked_links(host);
         self.scrub_streams(host);
         self.next_scan = (self.links.len() > 0).then(|| now + self.scan_interval());
+    }
+
+    /// Gives credit to other routers whose deliveries wait for what does not get on.
+    fn relieve_routers(&mut self, host: &mut H) {
+        self.next_relief = None;
+        for link in std::mem::take(&mut self.starved) {
+            if let Some(link) = self.links.get_mut(link) {
+                link.relieve(host, &mut self.statistics);
+            }
+        }
     }
 
     fn is_old(&self, born: u32) -> bool {

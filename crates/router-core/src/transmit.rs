@@ -175,7 +175,7 @@ impl<H: Host> Core<H> {
             self.uncount(link, stuck, counted);
         }
         if let Some(sender) = self.links.get_mut(owes_credit) {
-            sender.give_back(host, &mut self.statistics);
+            sender.give_back_owed(host, &mut self.statistics);
         }
     }
 

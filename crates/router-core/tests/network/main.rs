@@ -10,4 +10,5 @@ mod links;
 mod loss;
 mod mesh;
 mod multicast;
+mod presettled;
 mod streaming;
