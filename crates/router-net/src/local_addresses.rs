@@ -27,9 +27,8 @@ pub(crate) struct Announcement {
 }
 
 impl LocalAddresses {
-    /// Changes that come in a burst are announced together.
-    const GATHER: Duration = Duration::from_millis(20);
-    /// Announcements are never closer together than this: a fourth of what the old router waits.
+    /// The first change after a quiet time is announced at once. Those that follow it are gathered for so long: a fourth
+    /// of what the old router waits.
     const SPACING: Duration = Duration::from_millis(250);
 
     /// No addresses, under this sequence number.
@@ -50,8 +49,7 @@ impl LocalAddresses {
             self.changes.insert(key.to_owned(), hint);
         }
         if self.due.is_none() {
-            let earliest = self.last.map_or(now, |last| last + Self::SPACING);
-            self.due = Some(earliest.max(now + Self::GATHER));
+            self.due = Some(self.last.map_or(now, |last| last + Self::SPACING).max(now));
         }
         true
     }

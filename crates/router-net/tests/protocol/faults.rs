@@ -31,6 +31,20 @@ fn a_new_address_is_known_everywhere_within_a_second() {
 }
 
 #[test]
+fn the_first_change_after_a_quiet_time_is_announced_at_once_and_those_that_follow_together() {
+    let mut network = ring();
+    network.run(SECOND);
+    network.address("A", "M0first", true);
+    network.run(Duration::from_millis(10));
+    assert!(network.known("B", "A").contains("M0first"));
+    let before = network.routers["A"].sent;
+    (0..100).for_each(|number| network.address("A", &format!("M0{number}"), true));
+    assert_eq!(network.routers["A"].sent, before);
+    network.run(SECOND);
+    assert_eq!(network.known("C", "A").len(), 102);
+}
+
+#[test]
 fn traffic_goes_the_other_way_at_once_when_a_connection_is_closed() {
     let mut network = ring();
     network.cut(network.wire("A", "B"));
