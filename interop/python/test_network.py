@@ -146,7 +146,7 @@ def test_a_large_message_passes_and_small_ones_pass_it(network, name):
     small = network.connect(last).receiver(f"{name}/small", credit=100, accepts=True)
     of_large, of_small = network.connect(0).sender(f"{name}/large"), network.connect(0).sender(f"{name}/small")
     network.until(lambda: of_large.link.credit and of_small.link.credit, "credit")
-    sent = of_large.send_now(content)
+    sent = of_large.send_now(Message(body=content))
     network.process()
     assert dict(network.send_all(of_small, range(20))) == {"accepted": 20}
     network.until(lambda: sent.delivery.settled, "the large message's outcome", 120)
