@@ -15,6 +15,9 @@ const ANNOUNCED: [char; 6] = ['M', 'C', 'D', 'E', 'F', 'H'];
 /// Address of the heartbeats that edge routers send.
 pub(crate) const HEARTBEAT_KEY: &str = "M0_$qd.edge_heartbeat";
 
+/// Address of the receivers that tell edge routers where consumers are.
+const TRACKING_KEY: &str = "M0_$qd.edge_addr_tracking";
+
 /// What an entry is made with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Making {
@@ -102,6 +105,14 @@ impl<H: Host> Core<H> {
         let heartbeat = self.find_or_make(HEARTBEAT_KEY, Making::plain(Treatment::Balanced));
         self.addresses[heartbeat].permanent = true;
         self.addresses[heartbeat].sink = true;
+    }
+
+    /// The address of what edge routers are told, in routers that they connect to.
+    pub(crate) fn add_tracking_address(&mut self) {
+        if self.settings.mode == Mode::Interior {
+            let tracking = self.find_or_make(TRACKING_KEY, Making::plain(Treatment::Balanced));
+            self.addresses[tracking].permanent = true;
+        }
     }
 
     /// Drops an entry, and then its fallback, if nothing keeps them.

@@ -4,7 +4,7 @@ use amqp::DeliveryState;
 use smallvec::SmallVec;
 
 use crate::address::key::{parse, write_key};
-use crate::arena::index_of;
+use crate::arena::{NONE, index_of};
 use crate::bind::Making;
 use crate::core::Core;
 use crate::delivery::Delivery;
@@ -128,7 +128,8 @@ impl<H: Host> Core<H> {
         let mut sent = false;
         for &conn in conns {
             let Some(link) = self.control_link(conn) else { continue };
-            if passage.addr != crate::arena::NONE {
+            // What goes no further than the neighbour is not in transit.
+            if passage.addr != NONE && self.addresses[passage.addr].reach != Some(Reach::Here) {
                 self.addresses[passage.addr].transit += 1;
             }
             self.send(host, Delivery::outgoing(link, passage, true), passage);

@@ -90,6 +90,7 @@ impl<H: Host> Core<H> {
             scratch: String::new(),
         };
         core.add_heartbeat_address();
+        core.add_tracking_address();
         core
     }
 

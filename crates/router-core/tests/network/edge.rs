@@ -242,7 +242,7 @@ fn news_of_addresses_go_over_the_link_that_tracks_them() {
     assert!(told[0].starts_with("Tracking") && told[0].ends_with("present: true }"), "{told:?}");
     let links = mesh.routers[0].core.links(mesh.now);
     let tracking = links.iter().rfind(|link| link.name == "qdlink.uplink").expect("attached").key;
-    assert!(mesh.routers[0].core.address("M0_$qd.edge_addr_tracking").is_none());
+    assert_eq!(mesh.address(0, "M0_$qd.edge_addr_tracking").subscriber_count, 0);
     let record = &mut mesh.routers[0];
     let news = Arc::new(Message::new(77, None, 4));
     assert!(record.core.send_on(mesh.now, &mut record.host, tracking, news));
