@@ -67,18 +67,7 @@ impl<H: Host> Core<H> {
             refuse(host, link, attach.incoming, attach.source, attach.target, refused);
             return LinkKey::DEAD;
         }
-        if host.log_enabled(Module::RouterCore, Level::Info) {
-            host.log(
-                Module::RouterCore,
-                Level::Info,
-                format_args!(
-                    "[C{conn_id}][L{id}] Link attached: dir={} source={} target={}",
-                    if attach.incoming { "in" } else { "out" },
-                    attach_log::source(attach.source.as_ref()),
-                    attach_log::target(attach.target.as_ref()),
-                ),
-            );
-        }
+        log_attached(host, conn_id, id, attach.incoming, attach.source.as_ref(), attach.target.as_ref());
         if matches!(link_type, LinkType::RouterControl | LinkType::InterRouter) {
             return self.attach_router_link(host, conn, id, link, link_type, attach);
         }
@@ -266,6 +255,29 @@ impl<H: Host> Core<H> {
         let random = (self.settings.random)();
         let letter = |at: usize| char::from(NAME_ALPHABET[(random >> (at * 6)) as usize & 63]);
         (0..NAME_LENGTH).map(letter).collect()
+    }
+}
+
+/// Logs that a link was attached by the peer, or that it answered.
+pub(crate) fn log_attached<H: Host>(
+    host: &mut H,
+    conn_id: u64,
+    id: u64,
+    incoming: bool,
+    source: Option<&Source>,
+    target: Option<&TargetTerminus>,
+) {
+    if host.log_enabled(Module::RouterCore, Level::Info) {
+        host.log(
+            Module::RouterCore,
+            Level::Info,
+            format_args!(
+                "[C{conn_id}][L{id}] Link attached: dir={} source={} target={}",
+                if incoming { "in" } else { "out" },
+                attach_log::source(source),
+                attach_log::target(target),
+            ),
+        );
     }
 }
 

@@ -8,6 +8,7 @@ use amqp::terminus::{Source, Target, TargetTerminus};
 use smallvec::SmallVec;
 
 use crate::arena::{NONE, index_of};
+use crate::attach::log_attached;
 use crate::core::Core;
 use crate::link::{Link, NewLink};
 use crate::{
@@ -244,6 +245,8 @@ impl<H: Host> Core<H> {
     ) {
         self.tick(now);
         let Some(record) = self.links.get_mut(link.0) else { return };
+        let conn_id = self.connections[record.conn].info.id;
+        log_attached(host, conn_id, record.id, record.incoming, source.as_ref(), target.as_ref());
         if record.own {
             record.answered = true;
             let target = match &target {

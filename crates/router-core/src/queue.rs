@@ -5,7 +5,7 @@ use crate::core::Core;
 use crate::delivery::{Listed, Override, Waiting, Wrapping};
 use crate::forward::Passage;
 use crate::link::Link;
-use crate::{Host, OutKey};
+use crate::{Host, LinkType, OutKey};
 
 /// For how many times the capacity of a link deliveries of another router are held up.
 const OWED_CAPACITIES: u32 = 4;
@@ -61,10 +61,11 @@ impl<H: Host> Core<H> {
     /// Where the sender is another router, everything that it has for this one waits with it. So it waits only for what
     /// moves, and not for much.
     fn is_held_up(&self, index: u32, passage: &Passage<'_, H::Content>) -> bool {
-        if passage.link == 0 {
+        let link = &self.links[index];
+        // Nor does anything wait for a control message: what it says is soon said again.
+        if passage.link == 0 || link.link_type == LinkType::RouterControl {
             return false;
         }
-        let link = &self.links[index];
         let held_up = link.is_between_routers() || link.undelivered < link.credit;
         let from_router = self.links.get(passage.link).is_some_and(Link::is_between_routers);
         if !held_up || !from_router {

@@ -79,6 +79,22 @@ fn credit_for_control_messages_comes_back_at_once() {
 }
 
 #[test]
+fn a_neighbour_that_takes_nothing_does_not_hold_up_what_others_have_to_say() {
+    let mut mesh = listening(&["A", "B", "C"], &LINE);
+    let conn = mesh.connection(1, 2);
+    let record = &mut mesh.routers[1];
+    record.core.set_writable(mesh.now, &mut record.host, conn, false);
+    for _ in 0..1_000 {
+        mesh.send_control(0, "amqp:/_topo/0/all/qdrouter", None);
+    }
+    let last = mesh.send_control(0, "amqp:/_topo/0/all/qdrouter", None);
+    assert_eq!(mesh.subscribed(last), [0, 1, 0]);
+    let waiting = mesh.routers[1].core.links(mesh.now).iter().map(|link| link.undelivered_count).sum::<u64>();
+    // As many as the capacity of the link, and the one that is first.
+    assert!(waiting <= 251, "{waiting} control messages wait");
+}
+
+#[test]
 fn a_client_cannot_send_to_the_routing_protocol() {
     let mut mesh = listening(&["A", "B"], &[(0, 1)]);
     let anonymous = mesh.sender(0, "");

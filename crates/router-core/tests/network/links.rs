@@ -101,3 +101,17 @@ fn a_standalone_router_attaches_nothing_by_itself() {
     record.core.open_connection(mesh.now, &mut record.host, 0, info);
     assert!(record.host.calls.is_empty());
 }
+
+#[test]
+fn both_sides_log_that_links_are_attached() {
+    let mut mesh = Mesh::of(&["A", "B"]);
+    mesh.join(0, 1);
+    let caps = "{<none> expire:sess caps::\"qd.router\"}";
+    let line = |link: u64, dir: &str| format!("[C1][L{link}] Link attached: dir={dir} source={caps} target={caps}");
+    for (router, dirs) in [["in", "out"], ["out", "in"]].into_iter().enumerate() {
+        let logs = &mesh.routers[router].host.logs;
+        let attached: Vec<_> = logs.iter().filter(|line| line.contains("Link attached")).collect();
+        assert_eq!(attached.len(), 22);
+        assert_eq!(attached[..2], [&line(1, dirs[0]), &line(2, dirs[1])]);
+    }
+}
