@@ -7,8 +7,9 @@ use sim::{ClientNo, Does, Fate, Random, RouterNo, World, check, topology};
 
 /// Addresses in use.
 const ADDRESSES: [&str; 6] = ["balanced/a", "balanced/b", "closest/a", "closest/b", "multicast/a", "multicast/b"];
-/// A network has come to rest after so long without faults.
-const REST: Duration = Duration::from_secs(65);
+/// A network has come to rest after so long without faults. Half a second is usual; what takes longest is an advertisement
+/// that has to come again while the topology changes.
+const REST: Duration = Duration::from_secs(10);
 
 /// A network with clients, and what is done to it.
 struct Story {
@@ -170,7 +171,7 @@ fn seeds(default: std::ops::Range<u64>) -> Vec<u64> {
 
 #[test]
 fn small_networks_survive_whatever_happens_to_them() {
-    for seed in seeds(0..19) {
+    for seed in seeds(0..60) {
         eprintln!("seed {seed}");
         tell(seed, 6, 200);
     }
