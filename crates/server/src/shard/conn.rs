@@ -34,10 +34,12 @@ pub(super) struct Conn {
     pub(super) authenticated: (Option<String>, Option<String>),
     /// Links by their index in the endpoint.
     pub(super) links: Vec<Link>,
-    /// Sessions that this router has begun, for links of its own.
+    /// Sessions that this router has begun for links of its own; of those for streams only the free ones.
     pub(super) sessions: Vec<(LinkClass, SessionId)>,
     /// Links with deliveries that wait, each once.
     pub(super) sending: VecDeque<u32>,
+    /// Links on which messages are being streamed.
+    pub(super) streams: Vec<u32>,
     /// Bytes of messages that are being gathered.
     pub(super) gathered: usize,
     /// A frame of which the end has not come.
@@ -104,6 +106,8 @@ pub(super) struct Link {
     pub(super) incoming: Option<Box<Incoming>>,
     /// We send: deliveries that wait, the first perhaps begun.
     pub(super) waiting: VecDeque<Box<Delivery>>,
+    /// The session that it has alone.
+    pub(super) session: Option<SessionId>,
     /// How far one must see into an incoming message.
     pub(super) depth: Depth,
     /// It is in the connection's list of links that send.
@@ -168,6 +172,7 @@ impl Conn {
             links: Vec::new(),
             sessions: Vec::new(),
             sending: VecDeque::new(),
+            streams: Vec::new(),
             gathered: 0,
             leftover: Vec::new(),
             timer: None,
@@ -271,11 +276,20 @@ impl Conn {
         }
     }
 
-    /// Whether a message on some link has its session held.
-    pub(super) fn holds(&mut self, session: SessionId) -> bool {
-        (0..self.links.len() as u32).any(|link| {
-            self.streaming_mut(link).is_some_and(|streaming| streaming.held && streaming.session == session)
-        })
+    /// Of the messages that are being streamed in a session, other than the one on this link: whether there are any, and
+    /// whether all of them lag.
+    pub(super) fn others_lag(&mut self, session: SessionId, link: u32) -> (bool, bool) {
+        let (mut any, mut all) = (false, true);
+        for index in 0..self.streams.len() {
+            let other = self.streams[index];
+            if let Some(streaming) = self.streaming_mut(other).filter(|_| other != link)
+                && streaming.session == session
+            {
+                any = true;
+                all &= streaming.lags;
+            }
+        }
+        (any, all)
     }
 
     /// Drops what waits on a link: it is gone.

@@ -154,6 +154,7 @@ impl ShardHost {
         self.abandon_incoming(core, slot, link);
         if let Some(conn) = self.conns.get_mut(slot as usize) {
             conn.clear_outgoing(link);
+            conn.free_session(link);
         }
     }
 

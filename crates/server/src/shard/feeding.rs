@@ -23,6 +23,10 @@ const PAUSE_ABOVE: usize = 1024 * 1024;
 /// each piece of it: 64 MiB then take it 12 seconds.)
 const PAUSE_OWN_ABOVE: usize = 32 * 1024 * 1024;
 
+/// Bytes that a message's slowest reader may lack while others of its session go on. They must: it may be one of them
+/// that its reader is busy with.
+const FLOOD: usize = 32 * 1024 * 1024;
+
 /// A message being streamed, at its sender's link.
 pub(super) struct Streaming {
     pub(super) feed: Feed<LinkRef>,
@@ -32,8 +36,8 @@ pub(super) struct Streaming {
     pub(super) link: LinkRef,
     /// Its session.
     pub(super) session: SessionId,
-    /// The session is held because of this message.
-    pub(super) held: bool,
+    /// Its slowest reader is too far behind.
+    pub(super) lags: bool,
 }
 
 /// Tells a sender's shard that its message may go on.
@@ -95,17 +99,21 @@ impl ShardHost {
         self.pumped = through;
     }
 
-    /// Holds a sender back whose readers lag too far behind.
+    /// Holds a sender back whose readers lag too far behind, if nobody else needs its session.
     pub(super) fn hold_if_behind(&mut self, core: &Core<Self>, slot: u32, streaming: &mut Streaming) {
         let behind = streaming.feed.held();
-        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
-        if behind > HOLD_ABOVE && !streaming.held && streaming.feed.wait() {
-            streaming.held = true;
-            conn.endpoint.hold_session(streaming.session, true);
-            mark_dirty(&mut self.dirty, conn);
+        if behind > HOLD_ABOVE && !streaming.lags {
+            streaming.lags = streaming.feed.wait();
         }
+        let Some(conn) = self.conns.get_mut(slot as usize).filter(|_| streaming.lags) else { return };
+        if !conn.others_lag(streaming.session, streaming.link.link).1 && behind < FLOOD {
+            return;
+        }
+        conn.endpoint.hold_session(streaming.session, true);
+        mark_dirty(&mut self.dirty, conn);
+        // Between routers there are others' messages, and greetings: they are always read, and keep to their windows.
         if behind > PAUSE_ABOVE
-            && streaming.held
+            && !conn.at.peer
             && !conn.flags.paused
             && (behind > PAUSE_OWN_ABOVE || !core.comes_back(streaming.key))
         {
@@ -118,26 +126,28 @@ impl ShardHost {
     /// Readers have caught up with a message.
     pub(super) fn resume(&mut self, link: LinkRef) {
         let Some(conn) = self.conn(link.conn) else { return };
-        let Some(streaming) = conn.streaming_mut(link.link).filter(|streaming| streaming.held) else { return };
-        streaming.held = false;
+        let Some(streaming) = conn.streaming_mut(link.link).filter(|streaming| streaming.lags) else { return };
+        streaming.lags = false;
         let session = streaming.session;
         self.let_go(link, session);
     }
 
     /// No more comes of a message.
     pub(super) fn end_feeding(&mut self, streaming: Streaming) {
-        if streaming.held {
-            self.let_go(streaming.link, streaming.session);
+        let Streaming { link, session, lags, .. } = streaming;
+        let Some(conn) = self.conn(link.conn) else { return };
+        conn.streams.retain(|other| *other != link.link);
+        // If others are there and all of them lag, the session stays as it is.
+        if lags && conn.others_lag(session, link.link) != (true, true) {
+            self.let_go(link, session);
         }
     }
 
-    /// Lets the sender go on, unless another message of its session holds it back.
+    /// Lets the sender go on.
     fn let_go(&mut self, link: LinkRef, session: SessionId) {
         let now = self.now;
         let Some(conn) = self.touch(link.conn) else { return };
-        if !conn.holds(session) {
-            conn.endpoint.hold_session(session, false);
-        }
+        conn.endpoint.hold_session(session, false);
         if conn.flags.paused {
             conn.flags.paused = false;
             conn.endpoint.hold_idle_time_out(now, false);

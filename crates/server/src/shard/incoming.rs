@@ -219,6 +219,7 @@ impl ShardHost {
             }
             Progress::Streaming(streaming) => {
                 self.feed(streaming, payload, last);
+                core.moved(self.now, streaming.key);
                 if !last {
                     self.hold_if_behind(core, slot, streaming);
                 }
@@ -347,7 +348,12 @@ impl ShardHost {
         match answer {
             Answer::Tracked(key) => {
                 self.track(slot, arrived, key);
-                Progress::Streaming(Streaming { feed, key, link, session, held: false })
+                if let Some(conn) = self.conns.get_mut(slot as usize) {
+                    conn.streams.push(link.link);
+                    // It does not lag, whatever others do.
+                    conn.endpoint.hold_session(session, false);
+                }
+                Progress::Streaming(Streaming { feed, key, link, session, lags: false })
             }
             Answer::Done => Progress::Discarding(None),
         }

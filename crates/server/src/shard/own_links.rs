@@ -69,9 +69,11 @@ impl ShardHost {
 impl Conn {
     /// Attaches a link on the session of its kind.
     fn open_link(&mut self, key: LinkKey, link: OpenLink) -> Result<LinkRef, Unopened> {
+        let alone = link.class == LinkClass::Streaming;
         let session = self.session_of(link.class)?;
         let OpenLink { name, incoming, source, target, snd_settle_mode, rcv_settle_mode, .. } = link;
-        let state = Link::new(&self.settings, source.as_ref(), target.as_ref());
+        let mut state = Link::new(&self.settings, source.as_ref(), target.as_ref());
+        state.session = alone.then_some(session);
         let new = NewLink {
             name,
             sender: !incoming,
@@ -84,25 +86,42 @@ impl Conn {
             desired_capabilities: Vec::new(),
             properties: None,
         };
-        let link = self.endpoint.attach(session, new)?;
+        let attached = self.endpoint.attach(session, new);
+        if alone && attached.is_err() {
+            self.sessions.push((LinkClass::Streaming, session));
+        }
+        let link = attached?;
         *self.link_mut(link) = state;
         self.endpoint.set_link_context(link, key.0);
         Ok(self.link_ref(link))
     }
 
-    /// The session for a kind of links, begun when it is first needed. Where the peer allows too few sessions, kinds
+    /// The session for a link of a kind, begun when it is first needed. Where the peer allows too few sessions, kinds
     /// share.
+    ///
+    /// A link for one large message at a time has a session of its own, because a session is what the other end holds
+    /// back when the message has a slow reader: others must not wait for it.
     fn session_of(&mut self, class: LinkClass) -> Result<SessionId, BeginError> {
-        let found = self.sessions.iter().find(|(other, _)| *other == class);
-        if let Some((_, session)) = found {
-            return Ok(*session);
+        if let Some(found) = self.sessions.iter().position(|(other, _)| *other == class) {
+            let alone = class == LinkClass::Streaming;
+            return Ok(if alone { self.sessions.swap_remove(found).1 } else { self.sessions[found].1 });
         }
-        let session = match (self.endpoint.begin_session(), self.sessions.last()) {
-            (Err(BeginError::ChannelMax(_)), Some((_, session))) => *session,
-            (begun, _) => begun?,
-        };
-        self.sessions.push((class, session));
-        Ok(session)
+        match (self.endpoint.begin_session(), self.sessions.last()) {
+            (Err(BeginError::ChannelMax(_)), Some((_, session))) => Ok(*session),
+            (begun, _) => {
+                let session = begun?;
+                if class != LinkClass::Streaming {
+                    self.sessions.push((class, session));
+                }
+                Ok(session)
+            }
+        }
+    }
+
+    /// A link is gone: the session that it had alone is free for another.
+    pub(super) fn free_session(&mut self, link: LinkId) {
+        let session = self.links.get_mut(link.0 as usize).and_then(|link| link.session.take());
+        self.sessions.extend(session.map(|session| (LinkClass::Streaming, session)));
     }
 
     /// A session has ended.

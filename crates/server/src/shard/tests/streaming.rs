@@ -5,6 +5,7 @@ use amqp::codec::encode;
 
 use super::client::{Client, message};
 use super::router::Router;
+use crate::shard::{ConnectionSettings, Role, StripAnnotations};
 
 const MIB: usize = 1024 * 1024;
 
@@ -206,4 +207,66 @@ fn a_receiver_that_dies_in_the_middle_lets_its_sender_go_on() {
     sender.send_part(link, &vec![b'x'; 9 * MIB], false);
     assert!(matches!(sender.outcome(key), Some(DeliveryState::Modified(_))));
     router.wait_until("nothing is kept", |shards| shards.counts().messages == 0);
+}
+
+#[test]
+fn a_message_that_waits_behind_another_of_its_session_does_not_hold_that_one_up() {
+    let router = Router::start();
+    let (mut sender, mut receiver) = (router.client(), router.client());
+    receiver.receiver("a", 2);
+    let (first, second) = (sender.sender(Some("a")), sender.sender(Some("a")));
+    for link in [first, second] {
+        sender.begin(link, false);
+        sender.send_part(link, &head(4 * MIB as u32), true);
+        sender.send_part(link, &vec![b'x'; 200_000], true);
+    }
+    let reader = std::thread::spawn(move || [(); 2].map(|()| receiver.receive().bytes.len()));
+    // Far more than its share, of which nothing can leave before the first is through.
+    sender.send_part(second, &vec![b'x'; 2 * MIB], true);
+    sender.send_part(first, &vec![b'x'; 4 * MIB - 200_000], false);
+    sender.send_part(second, &vec![b'x'; 2 * MIB - 200_000], false);
+    assert_eq!(reader.join().expect("the receiver reads"), [4 * MIB + head(0).len(); 2]);
+}
+
+/// A message whose router annotations ask for it to be passed on as it comes.
+fn urgent(size: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let router = amqp::message::RouterAnnotations { stream: true, ..Default::default() };
+    amqp::message::write_message_annotations(&mut bytes, &Default::default(), &router, None);
+    bytes.extend(message(size));
+    bytes
+}
+
+#[test]
+fn a_message_from_a_router_is_passed_on_before_its_end_has_come_if_it_says_so() {
+    let router = Router::start();
+    let of_routers =
+        ConnectionSettings { role: Role::Edge, strip_annotations: StripAnnotations::No, ..Default::default() };
+    let address = router.listen(of_routers);
+    let mut receiver = router.client();
+    receiver.receiver("a", 1);
+    let mut sender = Client::connect(address);
+    let link = sender.sender(Some("a"));
+    sender.begin(link, false);
+    let bytes = urgent(1000);
+    sender.send_part(link, &bytes[..900], true);
+    while receiver.bytes_received == 0 {
+        receiver.turn(std::time::Duration::from_millis(20));
+    }
+    sender.send_part(link, &bytes[900..], false);
+    assert_eq!(receiver.receive().bytes, message(1000));
+}
+
+#[test]
+fn a_clients_word_does_not_make_a_message_urgent() {
+    let router = Router::with(1, ConnectionSettings { strip_annotations: StripAnnotations::No, ..Default::default() });
+    let (mut sender, mut receiver) = (router.client(), router.client());
+    receiver.receiver("a", 1);
+    let link = sender.sender(Some("a"));
+    let bytes = urgent(1000);
+    sender.begin(link, false);
+    sender.send_part(link, &bytes[..900], true);
+    sender.settle_down();
+    receiver.settle_down();
+    assert_eq!(receiver.bytes_received, 0);
 }
