@@ -2,7 +2,7 @@
 //!
 //! `forwarding SCENARIO MESSAGES`, where the scenario is `one` (an unsettled message from a sender to a receiver, accepted),
 //! `settled` (presettled), `many` (as `one`, over 1,000 addresses in turn), `anonymous`, `balanced` (1,000 receivers) or
-//! `multicast` (10 receivers).
+//! `multicast` (10 receivers), or `transit` (from one router to another).
 
 use std::fmt;
 use std::time::Duration;
@@ -73,11 +73,11 @@ struct Run {
 }
 
 impl Run {
-    fn new() -> Self {
+    fn new(mode: Mode) -> Self {
         let mut random = 0;
         let settings = RouterSettings {
             router_id: "QDR".into(),
-            mode: Mode::Standalone,
+            mode,
             default_treatment: Treatment::Balanced,
             test_hooks: false,
             random: Box::new(move || {
@@ -122,7 +122,34 @@ impl Run {
         self.core.attach(self.now, &mut self.host, self.conn, 1, attach)
     }
 
-    fn send(&mut self, link: LinkKey, to: Option<&str>, settled: bool) {
+    /// A connection that another router made; the link on which its deliveries come in.
+    fn router(&mut self, id: &str, index: RouterIndex) -> LinkKey {
+        let info = ConnectionInfo {
+            id: self.core.next_connection_id(),
+            role: Role::InterRouter,
+            incoming: true,
+            container: id.to_owned(),
+            link_capacity: 250,
+            ..Default::default()
+        };
+        self.conn = self.core.open_connection(self.now, &mut self.host, 1, info);
+        let mut came_in = LinkKey::DEAD;
+        for capability in ["qd.router", "qd.router-data"] {
+            for incoming in [false, true] {
+                let source = Source { capabilities: vec![capability.into()], ..Source::default() };
+                let target = Target { capabilities: vec![capability.into()], ..Target::default() };
+                came_in = self.attach(incoming, source, target);
+                self.core.credit(self.now, &mut self.host, came_in, 1_000_000_000, false);
+            }
+        }
+        self.core.add_router(self.now, &mut self.host, index, id);
+        let valid_origins = (0..8).map(RouterIndex).collect();
+        let route = Route { next_hop: self.conn, cost: 1, valid_origins };
+        self.core.set_route(self.now, &mut self.host, index, Some(route));
+        came_in
+    }
+
+    fn send(&mut self, link: LinkKey, to: Option<&str>, settled: bool, ingress: Option<&str>) {
         let offer = Offer {
             delivery_id: 0,
             settled,
@@ -130,7 +157,7 @@ impl Run {
             to,
             to_override: None,
             phase: None,
-            ingress: None,
+            ingress,
             trace: amqp::message::Trace::default(),
             priority: 4,
             state: None,
@@ -152,7 +179,11 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let scenario = arguments.next().unwrap_or_else(|| "one".into());
     let messages: usize = arguments.next().and_then(|number| number.parse().ok()).unwrap_or(1_000_000);
-    let mut run = Run::new();
+    let (mode, ingress) = match scenario.as_str() {
+        "transit" => (Mode::Interior, Some("0/A")),
+        _ => (Mode::Standalone, None),
+    };
+    let mut run = Run::new(mode);
     let (senders, to, settled) = match scenario.as_str() {
         "settled" => (vec![(run.receiver("foo"), run.sender(Some("foo"))).1], None, true),
         "many" => {
@@ -163,6 +194,12 @@ fn main() {
             (addresses.iter().map(|address| run.sender(Some(address))).collect(), None, false)
         }
         "anonymous" => (vec![(run.receiver("foo"), run.sender(None)).1], Some("foo"), false),
+        "transit" => {
+            let (from, there) = (run.router("A", RouterIndex(1)), RouterIndex(2));
+            run.router("C", there);
+            run.core.add_remote_address(run.now, &mut run.host, there, "M0foo", None);
+            (vec![from], Some("foo"), false)
+        }
         "balanced" => {
             for _ in 0..1_000 {
                 run.receiver("foo");
@@ -179,7 +216,7 @@ fn main() {
     };
     for message in 0..messages {
         run.now += Duration::from_nanos(100);
-        run.send(senders[message % senders.len()], to, settled);
+        run.send(senders[message % senders.len()], to, settled, ingress);
         run.accept(32);
     }
     run.accept(0);

@@ -168,6 +168,7 @@ impl<T> Arena<T> {
 impl<T> Index<u32> for Arena<T> {
     type Output = T;
 
+    #[inline(always)] // Several times for each delivery, and a handful of instructions.
     fn index(&self, index: u32) -> &T {
         match &self.slots[index as usize].value {
             Some(value) => value,
@@ -177,6 +178,7 @@ impl<T> Index<u32> for Arena<T> {
 }
 
 impl<T> IndexMut<u32> for Arena<T> {
+    #[inline(always)]
     fn index_mut(&mut self, index: u32) -> &mut T {
         match &mut self.slots[index as usize].value {
             Some(value) => value,
