@@ -1,11 +1,13 @@
 //! Addresses that have consumers on other routers.
 
+use crate::address::key::FALLBACK_PHASE;
 use crate::bind::Making;
 use crate::core::Core;
 use crate::{Host, Now, RouterIndex, Treatment};
 
 impl<H: Host> Core<H> {
     /// An address has consumers on another router. `treatment` is that router's; this router's configuration goes first.
+    /// A key of no class that may be announced is ignored.
     pub fn add_remote_address(
         &mut self,
         now: Now,
@@ -31,8 +33,7 @@ impl<H: Host> Core<H> {
         let mut letters = key.chars();
         match letters.next()? {
             'M' => {
-                let phase = letters.next()?;
-                debug_assert!(phase.is_ascii(), "{phase:?} is not a phase");
+                letters.next().filter(|phase| phase.is_ascii_digit() || *phase == FALLBACK_PHASE)?;
                 let configured = self.configs.best_for("", letters.as_str());
                 let treatment = configured.map(|config| config.distribution).or(hint);
                 Some(Making {

@@ -377,8 +377,11 @@ fn an_address_from_elsewhere_is_treated_as_configured_here_else_as_there() {
         record.core.add_remote_address(now, &mut record.host, index, key, hint);
         assert_eq!(record.core.address(key).map(|address| address.distribution), Some(treatment), "{key}");
     }
-    record.core.add_remote_address(now, &mut record.host, index, "Lx", None);
-    assert!(record.core.address("Lx").is_none());
+    let before = record.core.object_counts().addresses;
+    for key in ["", "M", "Mx", "M\u{e9}x", "Lx", "Tqdrouter", "RB", "X"] {
+        record.core.add_remote_address(now, &mut record.host, index, key, None);
+    }
+    assert_eq!(record.core.object_counts().addresses, before);
 }
 
 #[test]

@@ -158,3 +158,35 @@ fn nothing_is_left_when_everything_is_gone() {
     let after = mesh.routers[0].core.object_counts();
     assert_eq!((after.deliveries, after.addresses), (0, before.addresses));
 }
+
+#[test]
+fn a_large_network_with_many_addresses_costs_what_is_in_it() {
+    let mut mesh = Mesh::of(&["A", "B"]);
+    mesh.join(0, 1);
+    mesh.converge();
+    let next_hop = mesh.connection(0, 1);
+    let (now, record) = (mesh.now, &mut mesh.routers[0]);
+    let before = record.core.object_counts().addresses;
+    for number in 2..1_000 {
+        let index = RouterIndex(number);
+        record.core.add_router(now, &mut record.host, index, &format!("router{number}"));
+        let valid_origins = [RouterIndex::SELF].into_iter().collect();
+        record.core.set_route(now, &mut record.host, index, Some(Route { next_hop, cost: 2, valid_origins }));
+        for address in 0..20 {
+            // Some are everywhere, most are in one place.
+            let key = if address == 0 { "M0everywhere".into() } else { format!("M0{number}/{address}") };
+            record.core.add_remote_address(now, &mut record.host, index, &key, None);
+        }
+    }
+    assert_eq!(record.core.object_counts().addresses, before + 998 * 20 + 1);
+    assert_eq!(mesh.address(0, "M0everywhere").remote_count, 998);
+    let sender = mesh.sender(0, "everywhere");
+    mesh.send(sender);
+    assert_eq!(mesh.address(0, "M0everywhere").deliveries_transit, 1);
+    let record = &mut mesh.routers[0];
+    for number in 2..1_000 {
+        record.core.remove_router(now, &mut record.host, RouterIndex(number));
+    }
+    // The sender keeps its address.
+    assert_eq!(record.core.object_counts().addresses, before + 1);
+}

@@ -96,14 +96,15 @@ impl Mesh {
 
     pub(crate) fn with(ids: &[&str], configure: impl Fn(&mut Router)) -> Self {
         let router = |id: &&str| {
-            let mut random = 0;
+            // The same numbers every time, but such as a hash may be keyed with.
+            let mut random = 0x0123_4567_89ab_cdef_fedc_ba98_7654_3210_u128;
             let settings = RouterSettings {
                 router_id: (*id).to_owned(),
                 mode: if is_edge(id) { Mode::Edge } else { Mode::Interior },
                 default_treatment: Treatment::Balanced,
                 test_hooks: false,
                 random: Box::new(move || {
-                    random += 1;
+                    random = random.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(1);
                     random
                 }),
             };

@@ -137,3 +137,18 @@ fn everything_is_over_when_all_copies_are_settled() {
         assert_eq!(router.core.object_counts().deliveries, 0);
     }
 }
+
+#[test]
+fn two_connections_between_the_same_routers_carry_one_copy() {
+    let mut mesh = Mesh::distributing(&["A", "B", "C"], "m", Treatment::Multicast);
+    for (from, to) in [(0, 1), (1, 0), (1, 2), (0, 1)] {
+        mesh.join(from, to);
+    }
+    mesh.converge();
+    let receivers = [0, 1, 2].map(|router| mesh.receiver(router, "m", 10));
+    for router in 0..3 {
+        let sender = mesh.sender(router, "m");
+        mesh.send(sender);
+    }
+    assert_eq!(mesh.counts(receivers), [3; 3]);
+}
