@@ -36,7 +36,6 @@ impl Config {
 /// management is refused for the same reasons as a file.
 pub fn unsupported(entity_type: &EntityType, attributes: &Attributes) -> Option<String> {
     match entity_type.short {
-        "router" => router(attributes),
         "policy" => policy(attributes, false),
         "listener" => listener(attributes),
         "connector" => connector(attributes),
@@ -53,11 +52,6 @@ pub fn unsupported(entity_type: &EntityType, attributes: &Attributes) -> Option<
 
 fn sentence(what: &str, feature: &str) -> String {
     format!("This version does not support {feature} yet: {what} cannot be used.")
-}
-
-fn router(attributes: &Attributes) -> Option<String> {
-    let mode = attributes.text("mode").filter(|mode| *mode == "edge")?;
-    Some(sentence(&format!("router mode '{mode}'"), "edge routers"))
 }
 
 fn policy(attributes: &Attributes, open: bool) -> Option<String> {
@@ -108,11 +102,8 @@ fn connector(attributes: &Attributes) -> Option<String> {
 
 /// What listeners and connectors have in common.
 fn peer(attributes: &Attributes, entity: &str) -> Option<String> {
-    if attributes.text("sslProfile").is_some_and(|name| !name.is_empty()) {
-        return Some(sentence(&format!("{entity} sslProfile"), "TLS"));
-    }
-    let role = attributes.text("role").filter(|role| *role == "edge")?;
-    Some(sentence(&format!("{entity} role '{role}'"), "edge routers"))
+    let profile = attributes.text("sslProfile").filter(|name| !name.is_empty());
+    profile.map(|_| sentence(&format!("{entity} sslProfile"), "TLS"))
 }
 
 fn offers_anonymous(list: &str) -> bool {

@@ -1,5 +1,6 @@
 //! Networks of routers, each a process of its own, on the loopback interface.
 
+mod edges;
 mod faults;
 mod management;
 mod messages;

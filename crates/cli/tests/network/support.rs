@@ -1,7 +1,7 @@
 //! Routers of a network, and what a test does with them.
 
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -34,13 +34,21 @@ log {
 
 /// A router of a network.
 pub(crate) struct Router {
-    process: Child,
+    process: Process,
     pub(crate) id: String,
     pub(crate) clients: u16,
     /// Where other routers connect to.
     pub(crate) routers: u16,
-    config: PathBuf,
+    /// Where edge routers connect to.
+    edges: u16,
+    config: Scratch,
 }
+
+/// A process that is ended at the end.
+struct Process(Child);
+
+/// A file that is removed at the end.
+struct Scratch(PathBuf);
 
 /// A port that nobody listens on.
 fn free_port() -> u16 {
@@ -50,36 +58,47 @@ fn free_port() -> u16 {
 impl Router {
     /// Starts an interior router with connectors to these others, each at a cost.
     pub(crate) fn start(id: &str, others: &[(&Router, u32)]) -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let (clients, routers) = (free_port(), free_port());
-        let listener = |port: u16, role: &str| {
-            format!(
-                "listener {{\n host: 127.0.0.1\n port: {port}\n role: {role}\n saslMechanisms: ANONYMOUS\n authenticatePeer: no\n}}\n"
-            )
-        };
-        let mut text = format!("router {{\n mode: interior\n id: {id}\n workerThreads: 2\n}}\n{COMMON}");
-        text += &listener(clients, "normal");
-        text += &listener(routers, "inter-router");
+        let (routers, edges) = (free_port(), free_port());
+        let mut sections = listener(routers, "inter-router") + &listener(edges, "edge");
         for (other, cost) in others {
-            let port = other.routers;
-            text += &format!("connector {{\n host: 127.0.0.1\n port: {port}\n role: inter-router\n cost: {cost}\n}}\n");
+            sections += &connector(other.routers, "inter-router", *cost);
         }
+        Self { routers, edges, ..Self::with(id, "interior", &sections) }
+    }
+
+    /// Starts an edge router that connects to these interior routers.
+    pub(crate) fn start_edge(id: &str, interiors: &[&Router]) -> Self {
+        Self::with(id, "edge", &interiors.iter().map(|router| connector(router.edges, "edge", 1)).collect::<String>())
+    }
+
+    fn with(id: &str, mode: &str, sections: &str) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let clients = free_port();
+        let head = format!("router {{\n mode: {mode}\n id: {id}\n workerThreads: 2\n}}\n{COMMON}");
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let config =
             PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("network-{}-{number}.conf", std::process::id()));
-        std::fs::write(&config, text).expect("the folder for tests can be written to");
-        Self { process: begin(&config), id: id.to_owned(), clients, routers, config }
+        std::fs::write(&config, head + &listener(clients, "normal") + sections)
+            .expect("the folder for tests can be written to");
+        Self {
+            process: Process(begin(&config)),
+            id: id.to_owned(),
+            clients,
+            routers: 0,
+            edges: 0,
+            config: Scratch(config),
+        }
     }
 
     /// Ends the process without notice.
     pub(crate) fn kill(&mut self) {
-        self.process.kill().expect("it is running");
-        self.process.wait().expect("it was killed");
+        self.process.0.kill().expect("it is running");
+        self.process.0.wait().expect("it was killed");
     }
 
     /// Starts it again after [`Router::kill`].
     pub(crate) fn start_again(&mut self) {
-        self.process = begin(&self.config);
+        self.process = Process(begin(&self.config.0));
     }
 
     /// A client of it.
@@ -114,6 +133,17 @@ impl Router {
         wait_for(&format!("{} reaches {others:?}", self.id), reached);
     }
 
+    /// Waits until it knows of so many routers, itself among them, of which each is a neighbour of all others.
+    pub(crate) fn sees_mesh_of(&self, count: usize) {
+        let seen = || {
+            let nodes = self.entities("router.node");
+            let neighbors =
+                |node: &Attributes| node.get("linkState").and_then(|list| Some(list.as_sequence()?.len())).unwrap_or(0);
+            (nodes.len() == count && nodes.iter().all(|node| neighbors(node) == count - 1)).then_some(())
+        };
+        wait_for(&format!("{} sees a mesh", self.id), seen);
+    }
+
     /// Waits until it does not reach this router.
     pub(crate) fn loses(&self, other: &str) {
         let lost = || {
@@ -138,15 +168,31 @@ impl Router {
     }
 }
 
-impl Drop for Router {
+impl Drop for Process {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-        let _ = std::fs::remove_file(&self.config);
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
-fn begin(config: &PathBuf) -> Child {
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn listener(port: u16, role: &str) -> String {
+    format!(
+        "listener {{\n host: 127.0.0.1\n port: {port}\n role: {role}\n saslMechanisms: ANONYMOUS\n \
+         authenticatePeer: no\n}}\n"
+    )
+}
+
+fn connector(port: u16, role: &str, cost: u32) -> String {
+    format!("connector {{\n host: 127.0.0.1\n port: {port}\n role: {role}\n cost: {cost}\n}}\n")
+}
+
+fn begin(config: &Path) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_qdrouterd"));
     command.arg("-c").arg(config).stdin(Stdio::null()).stdout(Stdio::null());
     command.spawn().expect("the program can be started")

@@ -27,8 +27,17 @@ fn generated(mode: Mode, random: u128) -> String {
         Mode::Interior => "Interior_",
         Mode::Edge => "Edge_",
     };
+    format!("{prefix}{}", text_of(random))
+}
+
+fn text_of(random: u128) -> String {
     let character = |n: u32| char::from(ALPHABET[(random >> (6 * n)) as usize % ALPHABET.len()]);
-    prefix.chars().chain((0..RANDOM_CHARACTERS).map(character)).collect()
+    (0..RANDOM_CHARACTERS).map(character).collect()
+}
+
+/// Fifteen characters that nobody can foresee, for names.
+pub(crate) fn random_text() -> String {
+    text_of(random())
 }
 
 /// An unpredictable number.

@@ -6,12 +6,15 @@ mod identity;
 mod tests;
 
 pub(crate) use failure::StartFailure;
+pub(crate) use identity::random_text;
 
 use crate::control::connectors::Connectors;
+use crate::control::edges::Edges;
 use crate::control::listeners::Listeners;
 use crate::control::lookup::Lookups;
 use crate::control::network::Network;
 use crate::control::plane::Plane;
+use crate::control::uplink::EdgeUplink;
 use crate::entities::{DataEntities, Entities, LogEntities, RouterEntity, add_address_config};
 use crate::process::memory;
 use crate::shard::{ShardEvent, Shards};
@@ -48,6 +51,9 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
         listeners: Listeners::new(shards.clone(), lookups.clone(), open_policy),
         connectors: Connectors::new(shards.clone(), lookups),
         network: (config.router.mode == Mode::Interior).then(|| Network::start(&shards, &config.router)),
+        edges: (config.router.mode == Mode::Interior).then(|| Edges::start(&shards)),
+        uplink: (config.router.mode == Mode::Edge)
+            .then(|| EdgeUplink::start(&shards, config.router.id.as_deref().unwrap_or_default())),
         data: DataEntities::default(),
         shards: shards.clone(),
     };

@@ -2,12 +2,15 @@
 
 pub(crate) mod connector;
 pub(crate) mod connectors;
+pub(crate) mod edges;
 pub(crate) mod failover;
 pub(crate) mod listener;
 pub(crate) mod listeners;
 pub(crate) mod lookup;
 pub(crate) mod network;
 pub(crate) mod plane;
+mod protocol;
 pub(crate) mod resolve;
 pub(crate) mod retry;
 pub(crate) mod settings;
+pub(crate) mod uplink;

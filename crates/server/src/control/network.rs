@@ -1,9 +1,10 @@
 //! The routing protocol at work: its engine is told what happens and when, and what it wants is carried out.
 
+use crate::control::protocol::{Core, conn_of, hint_of, is_traced, link_of, log, treatment_of};
 use crate::shard::{NetworkUpdate, Shards, SubscriberMessage};
 use config::RouterConfig;
-use router_core::{ConnKey, Route, RouterIndex, SubscriberId, Treatment};
-use router_net::{Config, Hint, LinkRef, NodeIndex, NodeView, Output, PathEngine};
+use router_core::{Route, RouterIndex, SubscriberId};
+use router_net::{Config, NodeIndex, NodeView, Output, PathEngine};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Where messages of the routing protocol come in: greetings, advertisements to all, requests and answers to this router;
@@ -11,10 +12,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const CONTROL_ADDRESSES: [&str; 5] = ["Lqdhello", "Tqdrouter", "Lqdrouter", "Tqdrouter.ma", "Lqdrouter.ma"];
 /// How many outputs are carried out in one go: messages that pass do not wait for all of a large network to be told of.
 const BATCH: usize = 256;
-/// The modules that the engine writes its lines to.
-const MODULES: [logging::Module; 4] =
-    [logging::Module::Router, logging::Module::RouterHello, logging::Module::RouterLs, logging::Module::RouterMa];
-
 /// The routing protocol of an interior router.
 pub(crate) struct Network {
     shards: Shards,
@@ -98,8 +95,6 @@ impl Network {
     }
 }
 
-type Core = router_core::Core<crate::shard::ShardHost>;
-
 fn obey(core: &mut Core, host: &mut crate::shard::ShardHost, now: Duration, order: Output) {
     match order {
         Output::Send { to, on, content } => {
@@ -137,61 +132,6 @@ fn settings(router: &RouterConfig) -> Config {
     }
 }
 
-/// Whether somebody wants to read the lines that cost work.
-fn is_traced() -> bool {
-    MODULES.iter().any(|module| logging::enabled(*module, logging::Level::Debug))
-}
-
-fn log(module: router_net::Module, level: router_net::Level, text: &str) {
-    let module = match module {
-        router_net::Module::Router => logging::Module::Router,
-        router_net::Module::RouterCore => logging::Module::RouterCore,
-        router_net::Module::RouterHello => logging::Module::RouterHello,
-        router_net::Module::RouterLs => logging::Module::RouterLs,
-        router_net::Module::RouterMa => logging::Module::RouterMa,
-    };
-    let level = match level {
-        router_net::Level::Trace => logging::Level::Trace,
-        router_net::Level::Debug => logging::Level::Debug,
-        router_net::Level::Info => logging::Level::Info,
-        router_net::Level::Notice => logging::Level::Notice,
-        router_net::Level::Warning => logging::Level::Warning,
-        router_net::Level::Error => logging::Level::Error,
-        router_net::Level::Critical => logging::Level::Critical,
-    };
-    logging::write(module, level, None, format_args!("{text}"));
-}
-
-fn link_of(conn: ConnKey) -> LinkRef {
-    LinkRef(conn.0)
-}
-
-fn conn_of(link: LinkRef) -> ConnKey {
-    ConnKey(link.0)
-}
-
 fn router_of(index: NodeIndex) -> RouterIndex {
     RouterIndex(index.0)
-}
-
-fn hint_of(treatment: Treatment) -> Hint {
-    match treatment {
-        Treatment::Flood => Hint::Flood,
-        Treatment::Multicast => Hint::Multicast,
-        Treatment::Closest => Hint::Closest,
-        Treatment::Balanced => Hint::Balanced,
-        Treatment::LinkBalanced => Hint::LinkBalanced,
-        Treatment::Unavailable => Hint::Unavailable,
-    }
-}
-
-fn treatment_of(hint: Hint) -> Treatment {
-    match hint {
-        Hint::Flood => Treatment::Flood,
-        Hint::Multicast => Treatment::Multicast,
-        Hint::Closest => Treatment::Closest,
-        Hint::Balanced => Treatment::Balanced,
-        Hint::LinkBalanced => Treatment::LinkBalanced,
-        Hint::Unavailable => Treatment::Unavailable,
-    }
 }

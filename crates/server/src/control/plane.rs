@@ -1,8 +1,10 @@
 //! The control plane's loop: takes up one thing after the other.
 
+use crate::control::edges::Edges;
 use crate::control::listeners::RequiredListenerFailed;
 use crate::control::lookup::{Asker, LookedUp};
 use crate::control::network::Network;
+use crate::control::uplink::EdgeUplink;
 use crate::entities::Entities;
 use crate::process::signals::{Signals, StopSignal};
 use crate::shard::{ShardEvent, Shards, SubscriberMessage};
@@ -77,8 +79,10 @@ impl Plane {
     /// When the next thing is due by time.
     fn due(&self) -> Duration {
         let network = self.entities.network.as_ref().and_then(Network::due);
+        let edges = self.entities.edges.as_ref().and_then(Edges::due);
+        let uplink = self.entities.uplink.as_ref().and_then(EdgeUplink::due);
         let connectors = self.entities.connectors.next_due();
-        [network, connectors].into_iter().flatten().fold(self.next_tick, Duration::min)
+        [network, edges, uplink, connectors].into_iter().flatten().fold(self.next_tick, Duration::min)
     }
 
     fn take_timeout(&mut self) {
@@ -88,6 +92,16 @@ impl Plane {
             && network.due().is_some_and(|due| due <= now)
         {
             network.handle_timeout();
+        }
+        if let Some(edges) = &mut self.entities.edges
+            && edges.due().is_some_and(|due| due <= now)
+        {
+            edges.handle_timeout();
+        }
+        if let Some(uplink) = &mut self.entities.uplink
+            && uplink.due().is_some_and(|due| due <= now)
+        {
+            uplink.handle_timeout();
         }
         if self.next_tick <= now {
             self.next_tick = now + CORE_TICK;
@@ -123,13 +137,26 @@ impl Plane {
                 return self.entities.listeners.failed(listener, &message);
             }
             ShardEvent::Network(update) => {
+                if let Some(uplink) = &mut self.entities.uplink {
+                    uplink.network_update(&update);
+                }
                 if let Some(network) = &mut self.entities.network {
                     network.update(update);
                 }
             }
+            ShardEvent::Edge(update) => {
+                if let Some(uplink) = &mut self.entities.uplink {
+                    uplink.update(update);
+                } else if let Some(edges) = &mut self.entities.edges {
+                    edges.update(update);
+                }
+            }
             ShardEvent::Message(message) => {
-                let network = self.entities.network.as_mut();
-                if !network.is_some_and(|network| network.receive(&message)) {
+                let Entities { network, edges, uplink, .. } = &mut self.entities;
+                let taken = network.as_mut().is_some_and(|network| network.receive(&message))
+                    || edges.as_mut().is_some_and(|edges| edges.receive(&message))
+                    || uplink.as_mut().is_some_and(|uplink| uplink.receive(&message));
+                if !taken {
                     self.answer(&message);
                 }
             }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use amqp::performative::Open;
-use router_core::{ConnKey, NetworkEvent, SubscriberDelivery, SubscriberId, Treatment};
+use router_core::{
+    ConnKey, Destinations, EdgeEvent, LinkKey, NetworkEvent, SubscriberDelivery, SubscriberId, Treatment,
+};
 
 use super::settings::{ConnectorId, ListenerId};
 
@@ -49,6 +51,8 @@ pub(crate) enum ShardEvent {
     },
     /// Something that the routing protocol has to know.
     Network(NetworkUpdate),
+    /// Something that the edge protocol has to know.
+    Edge(EdgeUpdate),
     /// A message for an in-process subscriber.
     Message(SubscriberMessage),
 }
@@ -72,6 +76,42 @@ impl From<NetworkEvent<'_>> for NetworkUpdate {
             NetworkEvent::LocalAddress { key, treatment, present } => {
                 Self::LocalAddress { key: key.into(), treatment, present }
             }
+        }
+    }
+}
+
+/// An [`EdgeEvent`] on its way to the control plane; see there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum EdgeUpdate {
+    UplinkOpened { conn: ConnKey, id: u64 },
+    ConnectionLost { conn: ConnKey },
+    LinkAnswered { link: LinkKey, address: Option<Box<str>> },
+    LinkLost { link: LinkKey },
+    Producers { key: Box<str>, present: bool },
+    Producer { conn: ConnKey, key: Box<str>, present: bool, destinations: Destinations },
+    Destinations { key: Box<str>, destinations: Destinations },
+    Tracking { conn: ConnKey, link: LinkKey, present: bool },
+    HeartbeatLink { conn: ConnKey, container: Box<str>, present: bool },
+    Heartbeat { conn: ConnKey },
+}
+
+impl From<EdgeEvent<'_>> for EdgeUpdate {
+    fn from(event: EdgeEvent<'_>) -> Self {
+        match event {
+            EdgeEvent::UplinkOpened { conn, id } => Self::UplinkOpened { conn, id },
+            EdgeEvent::ConnectionLost { conn } => Self::ConnectionLost { conn },
+            EdgeEvent::LinkAnswered { link, address } => Self::LinkAnswered { link, address: address.map(Into::into) },
+            EdgeEvent::LinkLost { link } => Self::LinkLost { link },
+            EdgeEvent::Producers { key, present } => Self::Producers { key: key.into(), present },
+            EdgeEvent::EdgeProducer { conn, key, present, destinations } => {
+                Self::Producer { conn, key: key.into(), present, destinations }
+            }
+            EdgeEvent::Destinations { key, destinations } => Self::Destinations { key: key.into(), destinations },
+            EdgeEvent::Tracking { conn, link, present } => Self::Tracking { conn, link, present },
+            EdgeEvent::HeartbeatLink { conn, container, present } => {
+                Self::HeartbeatLink { conn, container: container.into(), present }
+            }
+            EdgeEvent::Heartbeat { conn } => Self::Heartbeat { conn },
         }
     }
 }

@@ -8,8 +8,8 @@ use amqp::terminus::{Source, TargetTerminus};
 use amqp::{DeliveryState, ErrorCondition};
 use amqp_endpoint::{LinkId, Now};
 use router_core::{
-    Host, Level, LinkKey, Module, NetworkEvent, OpenLink, OutKey, SubscriberDelivery, SubscriberId, Transmit,
-    Transmitted,
+    EdgeEvent, Host, Level, LinkKey, Module, NetworkEvent, OpenLink, OutKey, SubscriberDelivery, SubscriberId,
+    Transmit, Transmitted,
 };
 use slab::Slab;
 
@@ -213,6 +213,10 @@ impl Host for ShardHost {
 
     fn open_link(&mut self, conn: ConnRef, key: LinkKey, link: OpenLink) -> LinkRef {
         self.want_link(conn, key, link)
+    }
+
+    fn edge(&mut self, event: EdgeEvent<'_>) {
+        self.shared.tell(ShardEvent::Edge(event.into()));
     }
 
     fn network(&mut self, event: NetworkEvent<'_>) {

@@ -46,7 +46,7 @@ mod turn;
 
 use std::time::Duration;
 
-pub(crate) use event::{NetworkUpdate, ShardEvent, SubscriberMessage};
+pub(crate) use event::{EdgeUpdate, NetworkUpdate, ShardEvent, SubscriberMessage};
 pub(crate) use handle::Shards;
 pub(crate) use host::ShardHost;
 pub(crate) use repetition::Repetition;
