@@ -109,9 +109,10 @@ impl Rate {
 }
 
 impl<H: Host> Link<H> {
-    /// Whether the router's counters include this link: each delivery counts once, where it comes in.
+    /// Whether the router's counters include this link: each delivery counts once in each router, where it comes in.
+    /// Control messages are no deliveries.
     fn counts_for_router(&self) -> u64 {
-        u64::from(self.incoming && self.link_type == LinkType::Endpoint)
+        u64::from(self.incoming && self.link_type != LinkType::RouterControl)
     }
 
     /// Counts what became of a delivery.

@@ -321,6 +321,18 @@ fn counters_tell_ingress_transit_and_egress_apart() {
 }
 
 #[test]
+fn each_router_on_the_way_counts_the_outcome_once() {
+    let mut mesh = Mesh::line(&["A", "B", "C"], "x", Treatment::Closest);
+    mesh.receiver(2, "q", 10);
+    let sender = mesh.sender(0, "q");
+    let message = mesh.send(sender);
+    mesh.accept(message);
+    for router in &mesh.routers {
+        assert_eq!(router.core.statistics().accepted_deliveries, 1);
+    }
+}
+
+#[test]
 fn a_reply_from_within_a_router_finds_its_way_to_another() {
     let mut mesh = Mesh::line(&["A", "B", "C"], "x", Treatment::Closest);
     let receiver = mesh.receiver(2, "_topo/0/C/temp.x", 10);
