@@ -32,15 +32,14 @@ pub fn run(
     further_links: usize,
     progress: &mut Progress,
 ) -> Result<IdleReport, BenchError> {
-    let Some(pid) = plan.pid else {
+    let Some(server) = ServerProcess::new(&plan.pids).map_err(BenchError::Given)? else {
         return Err(BenchError::Given(
             "--connections measures the server's memory: say which process it is with --pid".to_owned(),
         ));
     };
-    let server = ServerProcess::new(pid).map_err(BenchError::Given)?;
     plan.connect.check()?;
     allow_files(connections)?;
-    let memory = || server.memory().ok_or_else(|| BenchError::Given(format!("the server (process {pid}) is gone")));
+    let memory = || server.memory().ok_or_else(|| BenchError::Given("the server (--pid) is gone".to_owned()));
     // One connection a party; the links of a connection have numbers of their own.
     let plan = Arc::new(Plan { links_per_connection: 1, ..plan });
     let shared = Arc::new(Shared::new());

@@ -89,7 +89,13 @@ where
         for (thread, connections) in spread(links, plan.links_per_connection, plan.threads).into_iter().enumerate() {
             let mut wires = Vec::with_capacity(connections.len());
             for links in &connections {
-                wires.push(Wire::connect(plan, shared, format!("bench-{name}-{}", random_id()), party(links))?);
+                wires.push(Wire::connect(
+                    plan,
+                    shared,
+                    P::url(plan),
+                    format!("bench-{name}-{}", random_id()),
+                    party(links),
+                )?);
             }
             // Taking turns over connections first spreads what is due at the same time.
             let most = connections.iter().map(Vec::len).max().unwrap_or(0);

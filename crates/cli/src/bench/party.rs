@@ -3,12 +3,19 @@
 use amqp::ErrorCondition;
 use amqp_endpoint::{Connection, Event, SessionId};
 
+use super::plan::Plan;
 use super::shared::{Counters, Window};
+use crate::client::Url;
 
 /// What a connection does with its links.
 pub(super) trait Party: Send {
     /// What all connections of a worker have in common.
     type Common: Send;
+
+    /// Where its connections lead.
+    fn url(plan: &Plan) -> &Url {
+        &plan.connect.url
+    }
 
     /// The session is there: attach the links.
     fn begin(&mut self, engine: &mut Connection, session: SessionId) -> Result<(), String>;

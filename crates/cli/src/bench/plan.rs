@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::client::ConnectOptions;
+use crate::client::{ConnectOptions, Url};
 
 use super::stamp;
 
@@ -62,8 +62,10 @@ pub struct Plan {
     pub fan_out: bool,
     /// Bytes; the largest frame to receive.
     pub max_frame_size: u32,
-    /// The server's process, to read its use of the processor and memory.
-    pub pid: Option<u32>,
+    /// The server's processes, to read their use of the processor and memory.
+    pub pids: Vec<u32>,
+    /// Where receivers connect, if not where senders do.
+    pub receive_from: Option<Url>,
     /// How long to wait after the last connection closed before the server's memory is read once more.
     pub cool_down: Duration,
 }
@@ -157,7 +159,8 @@ pub(super) fn example() -> Plan {
         drain: Duration::from_secs(1),
         fan_out: false,
         max_frame_size: 65536,
-        pid: None,
+        pids: Vec::new(),
+        receive_from: None,
         cool_down: Duration::ZERO,
     }
 }

@@ -14,6 +14,7 @@ use super::plan::Plan;
 use super::seen::Seen;
 use super::shared::{Counters, Window};
 use super::stamp::{self, Found, Stamp};
+use crate::client::Url;
 
 /// What the receivers of a worker have in common.
 pub(super) struct Receiving {
@@ -163,6 +164,10 @@ impl Link {
 
 impl Party for ReceiverParty {
     type Common = Receiving;
+
+    fn url(plan: &Plan) -> &Url {
+        plan.receive_from.as_ref().unwrap_or(&plan.connect.url)
+    }
 
     fn begin(&mut self, engine: &mut Connection, session: SessionId) -> Result<(), String> {
         for (index, link) in self.links.iter().enumerate() {

@@ -154,11 +154,11 @@ impl CheckReport {
     }
 }
 
-/// What the server's process used.
-#[derive(Clone, Copy, Debug, Serialize)]
+/// What the server's processes used, all together.
+#[derive(Clone, Debug, Serialize)]
 pub struct ServerReport {
-    /// Its process id.
-    pub pid: u32,
+    /// Their process ids.
+    pub pids: Vec<u32>,
     /// Processor time for a message.
     pub cpu_per_message: f64,
     /// The part of it that the program itself used.
@@ -178,11 +178,11 @@ pub struct ServerReport {
 impl ServerReport {
     /// Divides what was used among messages.
     #[expect(clippy::cast_precision_loss, reason = "counts beyond 2^53 do not occur")]
-    pub(super) fn new(pid: u32, used: Cpu, messages: u64, seconds: f64, memory: [u64; 3]) -> Self {
+    pub(super) fn new(pids: &[u32], used: Cpu, messages: u64, seconds: f64, memory: [u64; 3]) -> Self {
         let per_message = |time: std::time::Duration| time.as_secs_f64() * 1e6 / messages.max(1) as f64;
         let [memory_before, memory_most, memory_after] = memory;
         Self {
-            pid,
+            pids: pids.to_vec(),
             cpu_per_message: per_message(used.total()),
             user_per_message: per_message(used.user),
             system_per_message: per_message(used.system),
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn processor_time_is_divided_among_messages() {
         let used = Cpu { user: Duration::from_secs(3), system: Duration::from_secs(1) };
-        let report = ServerReport::new(1, used, 1_000_000, 2.0, [1, 2, 3]);
+        let report = ServerReport::new(&[1], used, 1_000_000, 2.0, [1, 2, 3]);
         assert_eq!((report.cpu_per_message, report.user_per_message, report.cores), (4.0, 3.0, 2.0));
     }
 }

@@ -18,6 +18,11 @@ impl Cpu {
         self.user + self.system
     }
 
+    /// What this and another have used.
+    fn and(self, other: Cpu) -> Cpu {
+        Cpu { user: self.user + other.user, system: self.system + other.system }
+    }
+
     /// What was used since an earlier reading.
     #[must_use]
     pub(super) fn since(self, earlier: Cpu) -> Cpu {
@@ -25,37 +30,42 @@ impl Cpu {
     }
 }
 
-/// A process that is looked at.
-#[derive(Clone, Copy, Debug)]
+/// Processes that are looked at as one: the server's, or those of all routers that messages pass.
+#[derive(Clone, Debug)]
 pub(super) struct ServerProcess {
-    pid: u32,
+    pids: Vec<u32>,
 }
 
 impl ServerProcess {
-    /// The process with this id.
+    /// The processes with these ids; `None` if there are none.
     ///
     /// # Errors
-    /// A sentence, if there is none, or if it cannot be looked at.
-    pub(super) fn new(pid: u32) -> Result<Self, String> {
-        let process = Self { pid };
-        process.cpu().and(process.memory()).map(|_| process).ok_or_else(|| {
-            format!("--pid {pid}: there is no such process on this machine, or /proc does not tell about it")
-        })
+    /// A sentence, if one is not there, or cannot be looked at.
+    pub(super) fn new(pids: &[u32]) -> Result<Option<Self>, String> {
+        for &pid in pids {
+            let known = read(pid, "stat").zip(read(pid, "status"));
+            if known.is_none_or(|(stat, status)| parse_cpu(&stat).is_none() || parse_memory(&status).is_none()) {
+                let text = "there is no such process on this machine, or /proc does not tell about it";
+                return Err(format!("--pid {pid}: {text}"));
+            }
+        }
+        Ok((!pids.is_empty()).then(|| Self { pids: pids.to_vec() }))
     }
 
     /// Processor time used so far, to a hundredth of a second.
-    pub(super) fn cpu(self) -> Option<Cpu> {
-        parse_cpu(&self.read("stat")?)
+    pub(super) fn cpu(&self) -> Option<Cpu> {
+        let each = self.pids.iter().map(|pid| parse_cpu(&read(*pid, "stat")?));
+        each.into_iter().try_fold(Cpu::default(), |sum, of| of.map(|of| sum.and(of)))
     }
 
     /// Bytes of memory in use (resident).
-    pub(super) fn memory(self) -> Option<u64> {
-        parse_memory(&self.read("status")?)
+    pub(super) fn memory(&self) -> Option<u64> {
+        self.pids.iter().map(|pid| parse_memory(&read(*pid, "status")?)).sum()
     }
+}
 
-    fn read(self, file: &str) -> Option<String> {
-        fs::read_to_string(format!("/proc/{}/{file}", self.pid)).ok()
-    }
+fn read(pid: u32, file: &str) -> Option<String> {
+    fs::read_to_string(format!("/proc/{pid}/{file}")).ok()
 }
 
 /// Fields 14 and 15 of `stat` are ticks, of which Linux reports 100 a second. The name before them may contain blanks.
@@ -92,13 +102,13 @@ mod tests {
 
     #[test]
     fn this_process_can_be_looked_at() {
-        let process = ServerProcess::new(std::process::id()).expect("it runs");
+        let process = ServerProcess::new(&[std::process::id()]).expect("it runs").expect("one is named");
         assert!(process.memory().expect("it uses some") > 0);
     }
 
     #[test]
     fn a_process_that_is_not_there_is_named() {
-        let error = ServerProcess::new(u32::MAX).expect_err("no such process");
+        let error = ServerProcess::new(&[std::process::id(), u32::MAX]).expect_err("no such process");
         assert!(error.starts_with("--pid 4294967295"), "{error}");
     }
 }

@@ -29,7 +29,7 @@ const QUIET: Duration = Duration::from_secs(1);
 pub fn run(plan: Plan, progress: &mut Progress) -> Result<TrafficReport, BenchError> {
     plan.check().map_err(BenchError::Given)?;
     plan.connect.check()?;
-    let server = plan.pid.map(ServerProcess::new).transpose().map_err(BenchError::Given)?;
+    let server = ServerProcess::new(&plan.pids).map_err(BenchError::Given)?;
     let mut run = Run { shared: Arc::new(Shared::new()), plan: Arc::new(plan), server, most_memory: 0, progress };
     run.go()
 }
@@ -212,14 +212,14 @@ impl Run<'_> {
     }
 
     fn memory(&self) -> u64 {
-        self.server.and_then(ServerProcess::memory).unwrap_or(0)
+        self.server.as_ref().and_then(ServerProcess::memory).unwrap_or(0)
     }
 
     fn moment(&self) -> Moment {
         Moment {
             nanos: self.shared.nanos(),
             received: self.shared.counters.received.load(Ordering::Relaxed),
-            server: self.server.and_then(ServerProcess::cpu).unwrap_or_default(),
+            server: self.server.as_ref().and_then(ServerProcess::cpu).unwrap_or_default(),
             own: own_cpu(),
         }
     }
@@ -249,7 +249,7 @@ impl Run<'_> {
             latency: LatencyReport::from(&latency),
             lateness: self.plan.rate.map(|_| LatencyReport::from(&late)),
             check: self.checked(sent, received),
-            server: self.plan.pid.map(|pid| ServerReport::new(pid, used, messages, seconds, memory)),
+            server: self.server.as_ref().map(|_| ServerReport::new(&self.plan.pids, used, messages, seconds, memory)),
             own_cpu_per_message: to.own.saturating_sub(from.own).as_secs_f64() * 1e6 / messages.max(1) as f64,
         }
     }

@@ -7,7 +7,7 @@ use mio::net::TcpStream;
 
 use super::plan::Plan;
 use super::shared::Shared;
-use crate::client::ClientError;
+use crate::client::{ClientError, Url};
 
 /// Reads of one turn before other connections have theirs.
 const READS_A_TURN: usize = 4;
@@ -29,9 +29,14 @@ pub(super) struct Wire<P> {
 
 impl<P> Wire<P> {
     /// Connects, waiting for the connection as long as the plan allows.
-    pub(super) fn connect(plan: &Plan, shared: &Shared, container: String, party: P) -> Result<Self, ClientError> {
-        let stream = crate::client::dial(&plan.connect.url, plan.connect.timeout)?;
-        let url = &plan.connect.url;
+    pub(super) fn connect(
+        plan: &Plan,
+        shared: &Shared,
+        url: &Url,
+        container: String,
+        party: P,
+    ) -> Result<Self, ClientError> {
+        let stream = crate::client::dial(url, plan.connect.timeout)?;
         let config = ConnectionConfig {
             container_id: container,
             hostname: Some(plan.connect.virtual_host.clone().unwrap_or_else(|| url.host.clone())),

@@ -8,6 +8,7 @@ use clap::Args;
 use super::connect::duration;
 use super::{ConnectArguments, Failure};
 use crate::bench::{self, CheckReport, IdleReport, Length, Plan, Progress, Settle, TrafficReport};
+use crate::client::Url;
 use crate::text::{duration as time, grouped};
 
 /// Measure any AMQP 1.0 server: throughput, latency, its processor time and memory
@@ -94,9 +95,14 @@ pub(super) struct BenchArguments {
     #[arg(long, value_name = "BYTES", default_value_t = 65536)]
     max_frame_size: u32,
 
-    /// The server's process on this machine: its processor time and memory are measured too
+    /// The server's process on this machine: its processor time and memory are measured too. Given several times: those
+    /// of all these processes together
     #[arg(long, value_name = "PID")]
-    pid: Option<u32>,
+    pid: Vec<u32>,
+
+    /// Where receivers connect: another router of the network
+    #[arg(long, value_name = "URL", conflicts_with = "connections")]
+    receive_from: Option<String>,
 
     /// How many seconds to wait after the end before the server's memory is read once more
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = duration)]
@@ -123,6 +129,11 @@ pub(super) struct BenchArguments {
 }
 
 impl BenchArguments {
+    fn receive_from(&self) -> Result<Option<Url>, Failure> {
+        let parse = |url: &String| Url::parse(url).map_err(|text| format!("--receive-from {url}: {text}"));
+        self.receive_from.as_ref().map(parse).transpose().map_err(Failure::Told)
+    }
+
     fn plan(&self) -> Result<Plan, Failure> {
         let warm_up = Duration::from_secs(u64::from(self.count.is_none()));
         Ok(Plan {
@@ -143,7 +154,8 @@ impl BenchArguments {
             drain: self.drain,
             fan_out: self.fan_out,
             max_frame_size: self.max_frame_size,
-            pid: self.pid,
+            pids: self.pid.clone(),
+            receive_from: self.receive_from()?,
             cool_down: self.cool_down,
         })
     }
