@@ -144,7 +144,7 @@ impl Run {
         }
         self.core.add_router(self.now, &mut self.host, index, id);
         let valid_origins = (0..8).map(RouterIndex).collect();
-        let route = Route { next_hop: self.conn, cost: 1, valid_origins };
+        let route = Route { next_hop: self.conn, cost: 1, comes_by: None, valid_origins };
         self.core.set_route(self.now, &mut self.host, index, Some(route));
         came_in
     }

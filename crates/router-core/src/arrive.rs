@@ -6,8 +6,12 @@ use crate::address::key::{parse, phase_char, write_key};
 use crate::arena::index_of;
 use crate::core::Core;
 use crate::delivery::NO_INGRESS;
+use crate::forward::Passage;
 use crate::routers::id_of;
-use crate::{Host, Offer, RouterIndex};
+use crate::{Host, Now, Offer, RouterIndex, Treatment};
+
+/// How long after a change of routes other routers may still go by the ones before.
+const CHANGING: Now = Now::from_secs(5);
 
 /// Where the last delivery on a link went, and where it had come from.
 pub(crate) struct Arrivals {
@@ -97,6 +101,19 @@ impl<H: Host> Core<H> {
         last.ingress.push_str(ingress);
         (last.names_version, last.origin) = (names_version, origin);
         origin
+    }
+
+    /// Whether a copy of a multicast came from a neighbour that should not have sent it: there is another on the way here
+    /// from where the message entered the network, and what that one sends is enough. (In a full mesh the old router sends
+    /// copies on that everybody has.) While routes change, routers may see that way differently, and nothing is refused.
+    pub(crate) fn is_astray(&self, link: u32, addr: u32, passage: &Passage<'_, H::Content>) -> bool {
+        if self.addresses[addr].treatment != Treatment::Multicast || self.now() < self.routes_changed + CHANGING {
+            return false;
+        }
+        let origin = passage.ingress.router().and_then(|origin| self.routers.get(origin));
+        let Some(comes_by) = origin.and_then(|origin| origin.route.as_ref()?.comes_by) else { return false };
+        let Some(neighbor) = self.routers.get(comes_by) else { return false };
+        self.connections[self.links[link].conn].info.container != *neighbor.id
     }
 
     /// Whether a message has come around in a circle: it passed more routers than there are to the farthest one.

@@ -38,6 +38,8 @@ pub struct Core<H: Host> {
     pub(crate) control_addresses: Vec<u32>,
     /// Messages of the routing protocol that flood the network now.
     pub(crate) floods: Floods,
+    /// When a route changed last.
+    pub(crate) routes_changed: Now,
     /// Connections to other routers, by their number; `NONE`: the number is free.
     pub(crate) neighbors: Vec<u32>,
     pub(crate) statistics: RouterStatistics,
@@ -77,6 +79,7 @@ impl<H: Host> Core<H> {
             routers: Routers::new(secret),
             control_addresses: Vec::new(),
             floods: Floods::default(),
+            routes_changed: Now::ZERO,
             neighbors: Vec::new(),
             statistics: RouterStatistics::default(),
             next_connection: 0,

@@ -84,6 +84,8 @@ pub struct Route {
     pub next_hop: ConnKey,
     /// Sum of the costs of all connections on the way.
     pub cost: u32,
+    /// The neighbour from which that router's messages come here, if that is known: the last one on its own shortest path.
+    pub comes_by: Option<RouterIndex>,
     /// The routers whose messages for that router pass here: their own shortest path leads through this router. This
     /// router is among them.
     pub valid_origins: RouterSet,

@@ -48,6 +48,7 @@ impl<H: Host> Core<H> {
     pub fn set_route(&mut self, now: Now, host: &mut H, router: RouterIndex, route: Option<Route>) {
         self.tick(now);
         let Some(record) = self.routers.get_mut(router) else { return };
+        self.routes_changed = now;
         let reachable = route.is_some();
         let was_reachable = std::mem::replace(&mut record.route, route).is_some();
         self.routers.changed();

@@ -34,6 +34,8 @@ pub(crate) struct NodeRoute {
     pub(crate) next_hop: NodeIndex,
     pub(crate) link: LinkRef,
     pub(crate) cost: u32,
+    /// The neighbour from which its messages come here.
+    pub(crate) comes_by: Option<NodeIndex>,
     pub(crate) valid_origins: Vec<NodeIndex>,
 }
 

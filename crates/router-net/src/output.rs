@@ -92,6 +92,8 @@ pub enum Output {
         next_hop: LinkRef,
         /// Sum of the costs on the way.
         cost: u32,
+        /// The neighbour from which its messages come here; `None`: there is no way from there to here.
+        comes_by: Option<NodeIndex>,
         /// The routers whose own shortest path to it leads through this router, and this router itself. Ascending.
         valid_origins: Vec<NodeIndex>,
     },

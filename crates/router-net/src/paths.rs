@@ -21,6 +21,8 @@ struct Reached {
     hops: u32,
     /// The first router after the root.
     first: usize,
+    /// The last router before it; the root itself for the root.
+    last: usize,
     /// The way leads through the router asked for, or begins there.
     through: bool,
 }
@@ -34,6 +36,8 @@ pub(crate) struct Path {
     pub(crate) cost: u32,
     /// Number of connections on the way.
     pub(crate) hops: u32,
+    /// The neighbour from which its messages come here: the last one on its own shortest way. `None`: there is no way back.
+    pub(crate) comes_by: Option<usize>,
     /// The other routers whose shortest way there leads through the root. Ascending.
     pub(crate) valid_origins: Vec<usize>,
 }
@@ -45,7 +49,7 @@ impl Graph {
         self.tree(own, own, &mut work);
         let path = |(to, reached): (usize, &Option<Reached>)| {
             let Reached { first, cost, hops, .. } = (*reached).filter(|_| to != own)?;
-            Some(Path { next_hop: first, cost, hops, valid_origins: Vec::new() })
+            Some(Path { next_hop: first, cost, hops, comes_by: None, valid_origins: Vec::new() })
         };
         let mut paths: Vec<Option<Path>> = work.reached.iter().enumerate().map(path).collect();
         for origin in (0..self.edges.len()).filter(|origin| *origin != own) {
@@ -53,6 +57,9 @@ impl Graph {
                 continue;
             }
             self.tree(origin, own, &mut work);
+            if let (Some(path), Some(here)) = (&mut paths[origin], work.reached[own]) {
+                path.comes_by = Some(here.last);
+            }
             for (to, reached) in work.reached.iter().enumerate() {
                 if let (Some(path), Some(Reached { through: true, .. })) = (&mut paths[to], reached) {
                     path.valid_origins.push(origin);
@@ -65,7 +72,7 @@ impl Graph {
     /// The tree of shortest paths from `root`, and which of them lead through `own`.
     fn tree(&self, root: usize, own: usize, work: &mut Work) {
         work.reset(self.edges.len());
-        let at_root = Reached { cost: 0, hops: 0, first: root, through: root == own };
+        let at_root = Reached { cost: 0, hops: 0, first: root, last: root, through: root == own };
         work.reached[root] = Some(at_root);
         work.open.push(Reverse((0, root)));
         while let Some(Reverse((cost, from))) = work.open.pop() {
@@ -81,7 +88,7 @@ impl Graph {
                 }
                 let first = if from == root { to } else { via.first };
                 let through = via.through || to == own;
-                work.reached[to] = Some(Reached { cost, hops: via.hops + 1, first, through });
+                work.reached[to] = Some(Reached { cost, hops: via.hops + 1, first, last: from, through });
                 work.open.push(Reverse((cost, to)));
             }
         }

@@ -296,9 +296,10 @@ impl Router {
             }
             Output::RouterAdded { index, id } => core.add_router(now, host, router(index), &id),
             Output::RouterRemoved { index } => core.remove_router(now, host, router(index)),
-            Output::Route { index, next_hop, cost, valid_origins } => {
+            Output::Route { index, next_hop, cost, comes_by, valid_origins } => {
                 let valid_origins = valid_origins.into_iter().map(router).collect();
-                let route = Route { next_hop: ConnKey(next_hop.0), cost, valid_origins };
+                let route =
+                    Route { next_hop: ConnKey(next_hop.0), cost, comes_by: comes_by.map(router), valid_origins };
                 core.set_route(now, host, router(index), Some(route));
             }
             Output::Unreachable { index } => core.set_route(now, host, router(index), None),

@@ -111,6 +111,8 @@ impl Story {
 
     /// Traffic in a network at rest: everything arrives, each message as often as it should.
     fn calm_traffic(&mut self) {
+        // Long enough for routers to rely on the paths that they know.
+        self.world.run(Duration::from_secs(10));
         let sent: Vec<u64> = (0..50).map(|_| self.send()).collect();
         self.world.run(Duration::from_secs(5));
         let mut count: BTreeMap<&str, usize> = BTreeMap::new();

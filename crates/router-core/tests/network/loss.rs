@@ -171,7 +171,12 @@ fn a_large_network_with_many_addresses_costs_what_is_in_it() {
         let index = RouterIndex(number);
         record.core.add_router(now, &mut record.host, index, &format!("router{number}"));
         let valid_origins = [RouterIndex::SELF].into_iter().collect();
-        record.core.set_route(now, &mut record.host, index, Some(Route { next_hop, cost: 2, valid_origins }));
+        record.core.set_route(
+            now,
+            &mut record.host,
+            index,
+            Some(Route { next_hop, cost: 2, comes_by: None, valid_origins }),
+        );
         for address in 0..20 {
             // Some are everywhere, most are in one place.
             let key = if address == 0 { "M0everywhere".into() } else { format!("M0{number}/{address}") };

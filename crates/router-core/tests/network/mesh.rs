@@ -619,7 +619,9 @@ impl Mesh {
                 .map(|origin| if origin == router { RouterIndex::SELF } else { self.index(router, origin) })
                 .collect();
             let cost = costs[router][other].expect("there is a path");
-            Route { next_hop: self.connection(router, path[1]), cost, valid_origins }
+            let back = self.path(other, router, costs).expect("connections go both ways");
+            let comes_by = Some(self.index(router, back[back.len() - 2]));
+            Route { next_hop: self.connection(router, path[1]), cost, comes_by, valid_origins }
         });
         let (announced, id) = (self.routers[other].announced.clone(), self.routers[other].host.id.clone());
         let Router { core, host, heard, .. } = &mut self.routers[router];

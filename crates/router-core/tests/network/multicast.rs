@@ -1,5 +1,7 @@
 //! Deliveries to everyone, each of whom gets one copy.
 
+use std::time::Duration;
+
 use amqp::DeliveryState;
 use router_core::*;
 
@@ -99,7 +101,12 @@ fn a_copy_that_can_go_no_further_is_released() {
     let (c, next_hop) = (mesh.index(1, 2), mesh.connection(1, 2));
     let valid_origins = [RouterIndex::SELF].into_iter().collect();
     let record = &mut mesh.routers[1];
-    record.core.set_route(mesh.now, &mut record.host, c, Some(Route { next_hop, cost: 1, valid_origins }));
+    record.core.set_route(
+        mesh.now,
+        &mut record.host,
+        c,
+        Some(Route { next_hop, cost: 1, comes_by: None, valid_origins }),
+    );
     let message = mesh.send(sender);
     assert_eq!(mesh.told[&message], (Some(DeliveryState::Released), true));
 }
@@ -114,13 +121,31 @@ fn a_message_does_not_go_to_a_router_that_it_has_passed() {
     for other in [0, 2, 3] {
         let (index, next_hop) = (mesh.index(1, other), mesh.connection(1, other));
         let record = &mut mesh.routers[1];
-        let route = Route { next_hop, cost: 1, valid_origins: all.clone() };
+        let route = Route { next_hop, cost: 1, comes_by: None, valid_origins: all.clone() };
         record.core.set_route(mesh.now, &mut record.host, index, Some(route));
     }
     mesh.send(sender);
     let counts = mesh.counts(receivers);
     assert_eq!(counts[0], 1, "it came back to B");
     assert!(mesh.received.len() <= 5);
+}
+
+#[test]
+fn a_copy_that_a_neighbor_should_not_have_sent_on_is_not_taken() {
+    let mut mesh = joined(&FULL);
+    let receivers = [1, 2, 3].map(|router| mesh.receiver(router, "m", 10));
+    let sender = mesh.sender(0, "m");
+    // B sends everything on to everyone, as an old router does in a full mesh.
+    let all: RouterSet = (0..4).map(RouterIndex).collect();
+    for other in [0, 2, 3] {
+        let (index, next_hop) = (mesh.index(1, other), mesh.connection(1, other));
+        let record = &mut mesh.routers[1];
+        let route = Route { next_hop, cost: 1, comes_by: None, valid_origins: all.clone() };
+        record.core.set_route(mesh.now, &mut record.host, index, Some(route));
+    }
+    mesh.now += Duration::from_secs(60);
+    mesh.send(sender);
+    assert_eq!(mesh.counts(receivers), [1, 1, 1]);
 }
 
 #[test]

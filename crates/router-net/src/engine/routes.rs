@@ -83,7 +83,8 @@ impl PathEngine {
         let (link, _) = self.links.to(self.id_of(next_hop))?;
         let mut valid_origins: Vec<NodeIndex> = path.valid_origins.iter().map(|rank| order[*rank]).collect();
         valid_origins.sort_unstable();
-        Some(NodeRoute { next_hop, link, cost: path.cost, valid_origins })
+        let comes_by = path.comes_by.and_then(|rank| order.get(rank).copied());
+        Some(NodeRoute { next_hop, link, cost: path.cost, comes_by, valid_origins })
     }
 
     /// Takes a route, and says so if it is another than before.
@@ -102,8 +103,8 @@ impl PathEngine {
                 }
                 let mut valid_origins = route.valid_origins;
                 valid_origins.insert(0, NodeIndex::SELF);
-                let (next_hop, cost) = (route.link, route.cost);
-                self.outputs.push_back(Output::Route { index, next_hop, cost, valid_origins });
+                let (next_hop, cost, comes_by) = (route.link, route.cost, route.comes_by);
+                self.outputs.push_back(Output::Route { index, next_hop, cost, comes_by, valid_origins });
             }
             None => self.outputs.push_back(Output::Unreachable { index }),
         }

@@ -201,7 +201,7 @@ impl Network {
                     router.routes.remove(&index);
                     router.addresses.remove(&index);
                 }
-                Output::Route { index, next_hop, cost, valid_origins } => {
+                Output::Route { index, next_hop, cost, valid_origins, .. } => {
                     assert!(router.ids.contains_key(&index));
                     router.routes.insert(index, (next_hop, cost, valid_origins));
                 }

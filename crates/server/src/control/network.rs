@@ -103,9 +103,10 @@ fn obey(core: &mut Core, host: &mut crate::shard::ShardHost, now: Duration, orde
         }
         Output::RouterAdded { index, id } => core.add_router(now, host, router_of(index), &id),
         Output::RouterRemoved { index } => core.remove_router(now, host, router_of(index)),
-        Output::Route { index, next_hop, cost, valid_origins } => {
+        Output::Route { index, next_hop, cost, comes_by, valid_origins } => {
             let valid_origins = valid_origins.into_iter().map(router_of).collect();
-            let route = Route { next_hop: conn_of(next_hop), cost, valid_origins };
+            let comes_by = comes_by.map(|index| RouterIndex(index.0));
+            let route = Route { next_hop: conn_of(next_hop), cost, comes_by, valid_origins };
             core.set_route(now, host, router_of(index), Some(route));
         }
         Output::Unreachable { index } => core.set_route(now, host, router_of(index), None),
