@@ -7,6 +7,7 @@ use management::{Backend, EntityType, Failure, RequestContext};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 
+mod network;
 mod policy;
 
 /// A router in a test. What it logs goes nowhere.
@@ -53,7 +54,11 @@ const SILENT: &str = "router {\n id: QDR\n}\nlog {\n module: DEFAULT\n enable: n
 
 impl Router {
     fn start(sections: &str) -> Self {
-        let config = ConfigFile::new(&format!("{SILENT}{sections}"));
+        Self::from_text(&format!("{SILENT}{sections}"))
+    }
+
+    fn from_text(text: &str) -> Self {
+        let config = ConfigFile::new(text);
         Router { plane: start(&config.options()).unwrap(), _config: config }
     }
 

@@ -179,7 +179,7 @@ impl Shards {
 
     /// Has the next connection go to a new shard, as if those that run were busy.
     #[cfg(test)]
-    pub(super) fn spread(&self) {
+    pub(crate) fn spread(&self) {
         self.0.running().for_each(|post| post.set_load(1000));
     }
 

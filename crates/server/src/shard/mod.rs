@@ -36,7 +36,7 @@ mod repetition;
 mod settings;
 mod shared;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod thread;
 mod timers;
 mod tracing;

@@ -15,23 +15,23 @@ use amqp_endpoint::{Connection, ConnectionConfig, Event, Input, LinkId, NewDeliv
 use super::router::PATIENCE;
 
 /// One end of a connection, with what happened to it and was not asked for yet.
-pub(super) struct Client {
+pub(crate) struct Client {
     stream: TcpStream,
-    pub(super) endpoint: Connection,
+    pub(crate) endpoint: Connection,
     input: Vec<u8>,
     start: Instant,
-    pub(super) happened: VecDeque<Happened>,
+    pub(crate) happened: VecDeque<Happened>,
     parts: Vec<Received>,
     session: Option<SessionId>,
     next_tag: u64,
     /// Payload that came in, complete or not.
-    pub(super) bytes_received: u64,
+    pub(crate) bytes_received: u64,
 }
 
 /// What a client was told.
 #[derive(Clone, Debug)]
 #[expect(dead_code, reason = "some parts are only for the text of a failed expectation")]
-pub(super) enum Happened {
+pub(crate) enum Happened {
     Opened(Arc<Open>),
     Attached(LinkId, Box<Attach>),
     Credit { link: LinkId, credit: u32, drain: bool },
@@ -45,21 +45,21 @@ pub(super) enum Happened {
 
 /// A delivery that came in.
 #[derive(Clone, Debug)]
-pub(super) struct Received {
-    pub(super) link: LinkId,
-    pub(super) delivery_id: u32,
-    pub(super) settled: bool,
-    pub(super) aborted: bool,
-    pub(super) tag: Vec<u8>,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Received {
+    pub(crate) link: LinkId,
+    pub(crate) delivery_id: u32,
+    pub(crate) settled: bool,
+    pub(crate) aborted: bool,
+    pub(crate) tag: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Client {
-    pub(super) fn connect(address: SocketAddr) -> Self {
+    pub(crate) fn connect(address: SocketAddr) -> Self {
         Self::connect_with(address, ConnectionConfig { container_id: "test".to_owned(), ..ConnectionConfig::default() })
     }
 
-    pub(super) fn connect_with(address: SocketAddr, config: ConnectionConfig) -> Self {
+    pub(crate) fn connect_with(address: SocketAddr, config: ConnectionConfig) -> Self {
         let stream = TcpStream::connect(address).expect("the router listens");
         stream.set_nodelay(true).expect("the option can be set");
         let mut client = Self {
@@ -78,7 +78,7 @@ impl Client {
     }
 
     /// Writes what there is to say, and reads once, waiting for at most `wait`.
-    pub(super) fn turn(&mut self, wait: Duration) {
+    pub(crate) fn turn(&mut self, wait: Duration) {
         self.write();
         self.stream.set_read_timeout(Some(wait.max(Duration::from_millis(1)))).expect("the option can be set");
         let mut buffer = [0; 64 * 1024];
@@ -93,7 +93,7 @@ impl Client {
     }
 
     /// Writes what there is to say. The socket blocks: what the router does not read is waited for.
-    pub(super) fn write(&mut self) {
+    pub(crate) fn write(&mut self) {
         let now = self.start.elapsed();
         self.endpoint.handle_timeout(now);
         self.endpoint.flush(now);
@@ -159,7 +159,7 @@ impl Client {
     }
 
     /// Waits for something to happen, and takes it; what happened before it stays.
-    pub(super) fn expect(&mut self, what: &str, mut is_it: impl FnMut(&Happened) -> bool) -> Happened {
+    pub(crate) fn expect(&mut self, what: &str, mut is_it: impl FnMut(&Happened) -> bool) -> Happened {
         let begun = Instant::now();
         loop {
             if let Some(index) = self.happened.iter().position(&mut is_it) {
@@ -171,7 +171,7 @@ impl Client {
     }
 
     /// Makes a round trip: what the router had to say before is here then.
-    pub(super) fn settle_down(&mut self) {
+    pub(crate) fn settle_down(&mut self) {
         self.sender(None);
     }
 
@@ -180,12 +180,12 @@ impl Client {
     }
 
     /// Attaches a sender (`None`: an anonymous one) and waits for the answer.
-    pub(super) fn sender(&mut self, address: Option<&str>) -> LinkId {
+    pub(crate) fn sender(&mut self, address: Option<&str>) -> LinkId {
         self.link(true, address)
     }
 
     /// Attaches a receiver, waits for the answer, and gives credit.
-    pub(super) fn receiver(&mut self, address: &str, credit: u32) -> LinkId {
+    pub(crate) fn receiver(&mut self, address: &str, credit: u32) -> LinkId {
         let link = self.link(false, Some(address));
         self.endpoint.add_credit(link, credit);
         self.write();
@@ -193,22 +193,22 @@ impl Client {
     }
 
     /// Attaches a receiver that names no address; the answer to it is awaited, its end is not.
-    pub(super) fn receiver_of_nothing(&mut self) -> LinkId {
+    pub(crate) fn receiver_of_nothing(&mut self) -> LinkId {
         self.link(false, None)
     }
 
     /// The socket, for bytes that no endpoint would send.
-    pub(super) fn socket(&self) -> TcpStream {
+    pub(crate) fn socket(&self) -> TcpStream {
         self.stream.try_clone().expect("a descriptor is free")
     }
 
     /// Forgets the bytes of messages that are not complete.
-    pub(super) fn forget_parts(&mut self) {
+    pub(crate) fn forget_parts(&mut self) {
         self.parts.iter_mut().for_each(|part| part.bytes = Vec::new());
     }
 
     /// Accepts the message that came last.
-    pub(super) fn accept_last(&mut self) {
+    pub(crate) fn accept_last(&mut self) {
         let received = self.receive();
         self.settle(&received, DeliveryState::Accepted);
     }
@@ -242,7 +242,7 @@ impl Client {
     }
 
     /// Waits for credit on a sender.
-    pub(super) fn wait_for_credit(&mut self, link: LinkId) {
+    pub(crate) fn wait_for_credit(&mut self, link: LinkId) {
         let begun = Instant::now();
         while self.endpoint.link(link).is_none_or(|info| info.credit == 0) {
             assert!(begun.elapsed() < PATIENCE, "no credit came; happened: {:?}", self.happened);
@@ -251,7 +251,7 @@ impl Client {
     }
 
     /// Begins a delivery; its key, by which its outcome is known.
-    pub(super) fn begin(&mut self, link: LinkId, settled: bool) -> u64 {
+    pub(crate) fn begin(&mut self, link: LinkId, settled: bool) -> u64 {
         self.wait_for_credit(link);
         self.next_tag += 1;
         let key = self.next_tag;
@@ -262,7 +262,7 @@ impl Client {
     }
 
     /// Sends part of the delivery begun.
-    pub(super) fn send_part(&mut self, link: LinkId, bytes: &[u8], more: bool) {
+    pub(crate) fn send_part(&mut self, link: LinkId, bytes: &[u8], more: bool) {
         let mut rest = bytes;
         let begun = Instant::now();
         loop {
@@ -277,14 +277,14 @@ impl Client {
     }
 
     /// Sends a whole message.
-    pub(super) fn send(&mut self, link: LinkId, settled: bool, bytes: &[u8]) -> u64 {
+    pub(crate) fn send(&mut self, link: LinkId, settled: bool, bytes: &[u8]) -> u64 {
         let key = self.begin(link, settled);
         self.send_part(link, bytes, false);
         key
     }
 
     /// Waits for the settled outcome of a delivery.
-    pub(super) fn outcome(&mut self, key: u64) -> Option<DeliveryState> {
+    pub(crate) fn outcome(&mut self, key: u64) -> Option<DeliveryState> {
         let is_it =
             |happened: &Happened| matches!(happened, Happened::Outcome { key: of, settled: true, .. } if *of == key);
         match self.expect("an outcome", is_it) {
@@ -294,7 +294,7 @@ impl Client {
     }
 
     /// Waits for the next message.
-    pub(super) fn receive(&mut self) -> Received {
+    pub(crate) fn receive(&mut self) -> Received {
         match self.expect("a message", |happened| matches!(happened, Happened::Message(_))) {
             Happened::Message(received) => received,
             other => unreachable!("expected a message, not {other:?}"),
@@ -302,7 +302,7 @@ impl Client {
     }
 
     /// A message that has come.
-    pub(super) fn take_message(&mut self) -> Option<Received> {
+    pub(crate) fn take_message(&mut self) -> Option<Received> {
         let index = self.happened.iter().position(|happened| matches!(happened, Happened::Message(_)))?;
         match self.happened.remove(index) {
             Some(Happened::Message(received)) => Some(received),
@@ -311,18 +311,18 @@ impl Client {
     }
 
     /// Settles a message received.
-    pub(super) fn settle(&mut self, received: &Received, state: DeliveryState) {
+    pub(crate) fn settle(&mut self, received: &Received, state: DeliveryState) {
         self.endpoint.update_incoming(received.link, received.delivery_id, Some(state), true);
         self.write();
     }
 }
 
 /// A message with a body of so many bytes.
-pub(super) fn message(size: usize) -> Vec<u8> {
+pub(crate) fn message(size: usize) -> Vec<u8> {
     encoded(&Message { body: Body::Data(vec![vec![b'x'; size]]), ..Message::default() })
 }
 
-pub(super) fn encoded(message: &Message) -> Vec<u8> {
+pub(crate) fn encoded(message: &Message) -> Vec<u8> {
     let mut bytes = Vec::new();
     message.encode(&mut bytes);
     bytes

@@ -1,10 +1,10 @@
 //! Shards on the loopback, with clients that speak AMQP over real sockets.
 
-mod client;
+pub(crate) mod client;
 mod faults;
 mod limits;
 mod opens;
-mod router;
+pub(crate) mod router;
 mod settlement;
 mod spread;
 mod streaming;

@@ -13,21 +13,21 @@ use super::client::Client;
 use crate::shard::{ConnectionSettings, ListenerId, ListenerSpec, ShardEvent, Shards};
 
 /// How long anything in these tests may take before it is taken to hang.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running router with one listener.
-pub(super) struct Router {
-    pub(super) shards: Shards,
-    pub(super) address: SocketAddr,
-    pub(super) events: UnboundedReceiver<ShardEvent>,
+pub(crate) struct Router {
+    pub(crate) shards: Shards,
+    pub(crate) address: SocketAddr,
+    pub(crate) events: UnboundedReceiver<ShardEvent>,
 }
 
 impl Router {
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self::with(1, ConnectionSettings::default())
     }
 
-    pub(super) fn with(workers: usize, settings: ConnectionSettings) -> Self {
+    pub(crate) fn with(workers: usize, settings: ConnectionSettings) -> Self {
         let (sender, events) = tokio::sync::mpsc::unbounded_channel();
         let mut last = 0;
         let core = RouterSettings {
@@ -46,16 +46,16 @@ impl Router {
     }
 
     /// One more listener.
-    pub(super) fn listen(&self, settings: ConnectionSettings) -> SocketAddr {
+    pub(crate) fn listen(&self, settings: ConnectionSettings) -> SocketAddr {
         listen(&self.shards, ListenerId(1), settings)
     }
 
-    pub(super) fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         Client::connect(self.address)
     }
 
     /// A client that has sent these bytes and reads what comes until the router closes.
-    pub(super) fn answer_to(&self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn answer_to(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.socket();
         stream.write_all(bytes).expect("the router reads");
         let mut answer = Vec::new();
@@ -64,14 +64,14 @@ impl Router {
         answer
     }
 
-    pub(super) fn socket(&self) -> TcpStream {
+    pub(crate) fn socket(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).expect("the router listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("the option can be set");
         stream
     }
 
     /// Waits until something is so.
-    pub(super) fn wait_until(&self, what: &str, mut so: impl FnMut(&Shards) -> bool) {
+    pub(crate) fn wait_until(&self, what: &str, mut so: impl FnMut(&Shards) -> bool) {
         let start = std::time::Instant::now();
         while !so(&self.shards) {
             assert!(start.elapsed() < PATIENCE, "still not: {what}");
