@@ -25,6 +25,8 @@ pub enum Frame {
     Open {
         /// It is an answer.
         answer: bool,
+        /// Who opens it: a router's id.
+        container: String,
     },
     /// A link is attached.
     Attach(Box<Attach>),

@@ -91,21 +91,22 @@ impl Router {
     pub(crate) fn add_conn(&mut self, conn: u32, side: usize, to_router: bool) {
         self.host.conns.insert(conn, Conn::new(side, to_router));
         if side == 0 {
-            self.host.out.push((conn, Frame::Open { answer: false }));
+            self.host.out.push((conn, Frame::Open { answer: false, container: self.id.clone() }));
         }
     }
 
     /// The other end of a connection is there.
-    fn opened(&mut self, now: Now, conn: u32, cost: u32) {
+    fn opened(&mut self, now: Now, conn: u32, cost: u32, container: String) {
         let Some(record) = self.host.conns.get(&conn) else { return };
         let (incoming, to_router) = (record.side == 1, record.to_router);
         if incoming {
-            self.host.out.push((conn, Frame::Open { answer: true }));
+            self.host.out.push((conn, Frame::Open { answer: true, container: self.id.clone() }));
         }
         let info = ConnectionInfo {
             id: self.core.next_connection_id(),
             role: if to_router { Role::InterRouter } else { Role::Normal },
             incoming,
+            container,
             link_capacity: LINK_CAPACITY,
             cost,
             streaming_links: to_router,
@@ -133,8 +134,8 @@ impl Router {
 
     /// A frame came.
     pub(crate) fn frame(&mut self, now: Now, conn: u32, cost: u32, frame: Frame) {
-        if matches!(frame, Frame::Open { .. }) {
-            self.opened(now, conn, cost);
+        if let Frame::Open { container, .. } = frame {
+            self.opened(now, conn, cost, container);
         } else if let Some(key) = self.host.conns.get(&conn).and_then(|conn| conn.key) {
             self.act_on(now, conn, key, frame);
         }
