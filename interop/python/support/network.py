@@ -37,6 +37,7 @@ class Node(Router):
     def __init__(self, folder, id, *, old=False, mode="interior"):
         super().__init__(folder, id=id)
         self.mode = mode
+        self.is_old = old
         self.executable = os.environ[OLD_ROUTER] if old else None
         self.trunk_port = free_port()
         self.connects_to = []

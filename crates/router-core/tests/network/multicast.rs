@@ -111,12 +111,8 @@ fn a_copy_that_can_go_no_further_is_released() {
     assert_eq!(mesh.told[&message], (Some(DeliveryState::Released), true));
 }
 
-#[test]
-fn a_message_does_not_go_to_a_router_that_it_has_passed() {
-    let mut mesh = joined(&FULL);
-    let receivers = [1, 2, 3].map(|router| mesh.receiver(router, "m", 10));
-    let sender = mesh.sender(0, "m");
-    // While routes change B believes that everything for everyone passes there.
+/// Has B believe that everything for everyone passes there.
+fn everything_passes_b(mesh: &mut Mesh) {
     let all: RouterSet = (0..4).map(RouterIndex).collect();
     for other in [0, 2, 3] {
         let (index, next_hop) = (mesh.index(1, other), mesh.connection(1, other));
@@ -124,6 +120,15 @@ fn a_message_does_not_go_to_a_router_that_it_has_passed() {
         let route = Route { next_hop, cost: 1, comes_by: None, valid_origins: all.clone() };
         record.core.set_route(mesh.now, &mut record.host, index, Some(route));
     }
+}
+
+#[test]
+fn a_message_does_not_go_to_a_router_that_it_has_passed() {
+    let mut mesh = joined(&FULL);
+    let receivers = [1, 2, 3].map(|router| mesh.receiver(router, "m", 10));
+    let sender = mesh.sender(0, "m");
+    // While routes change B believes so.
+    everything_passes_b(&mut mesh);
     mesh.send(sender);
     let counts = mesh.counts(receivers);
     assert_eq!(counts[0], 1, "it came back to B");
@@ -135,14 +140,8 @@ fn a_copy_that_a_neighbor_should_not_have_sent_on_is_not_taken() {
     let mut mesh = joined(&FULL);
     let receivers = [1, 2, 3].map(|router| mesh.receiver(router, "m", 10));
     let sender = mesh.sender(0, "m");
-    // B sends everything on to everyone, as an old router does in a full mesh.
-    let all: RouterSet = (0..4).map(RouterIndex).collect();
-    for other in [0, 2, 3] {
-        let (index, next_hop) = (mesh.index(1, other), mesh.connection(1, other));
-        let record = &mut mesh.routers[1];
-        let route = Route { next_hop, cost: 1, comes_by: None, valid_origins: all.clone() };
-        record.core.set_route(mesh.now, &mut record.host, index, Some(route));
-    }
+    // An old router sends messages on like that, in a full mesh.
+    everything_passes_b(&mut mesh);
     mesh.now += Duration::from_secs(60);
     mesh.send(sender);
     assert_eq!(mesh.counts(receivers), [1, 1, 1]);

@@ -7,6 +7,9 @@ use router_core::{Route, RouterIndex, SubscriberId};
 use router_net::{Config, NodeIndex, NodeView, Output, PathEngine};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// Routers in a network. The old router knows 128 of them at most, and ignores those that it hears of later.
+const MAX_ROUTERS: u16 = 1024;
+
 /// Where messages of the routing protocol come in: greetings, advertisements to all, requests and answers to this router;
 /// the same for addresses.
 const CONTROL_ADDRESSES: [&str; 5] = ["Lqdhello", "Tqdrouter", "Lqdrouter", "Tqdrouter.ma", "Lqdrouter.ma"];
@@ -124,6 +127,7 @@ fn settings(router: &RouterConfig) -> Config {
     // A clock that stands before 1970 is as good as any other time.
     let instance = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     Config {
+        max_routers: MAX_ROUTERS,
         hello_interval: router.hello_interval,
         hello_max_age: router.hello_max_age,
         ra_interval: router.ra_interval,
