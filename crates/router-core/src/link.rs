@@ -6,6 +6,7 @@ use crate::arena::{NONE, index_of};
 use crate::arrive::Arrivals;
 use crate::core::Core;
 use crate::stats::{LinkCounters, Rate};
+use crate::streams::KeptStreams;
 use crate::{Host, Level, LinkKey, LinkType, Module, SubscriberId};
 
 /// A link. There may be very many: what few of them need is boxed.
@@ -94,6 +95,8 @@ pub(crate) struct Link<H: Host> {
     pub(crate) to_override: Option<Arc<str>>,
     /// Incoming, from another router: where the last delivery went.
     pub(crate) arrivals: Option<Box<Arrivals>>,
+    /// Incoming: links kept for what came on it.
+    pub(crate) kept_streams: Option<Box<KeptStreams>>,
 }
 
 /// Whether a link is for one large message at a time.
@@ -105,6 +108,10 @@ pub(crate) enum Stream {
     Busy,
     /// It waits for the next one.
     Idle,
+    /// Outgoing: one sender's deliveries go over it, large or small, so that they keep their order.
+    Kept,
+    /// Incoming: a neighbour's.
+    Incoming,
 }
 
 /// What a new link is made with.
@@ -187,6 +194,7 @@ impl<H: Host> Core<H> {
             name: new.name.into(),
             to_override: None,
             arrivals: None,
+            kept_streams: None,
         });
         let link = index_of(key);
         self.list_in_connection(link);
@@ -230,6 +238,7 @@ impl<H: Host> Core<H> {
         }
         self.unbind(host, link);
         if self.links[link].incoming {
+            self.release_streams(link, |_| true);
             self.sender_gone(host, link);
         } else {
             self.receiver_gone(host, link);

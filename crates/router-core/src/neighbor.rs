@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::arena::{NONE, index_of};
 use crate::attach::log_attached;
 use crate::core::Core;
-use crate::link::{Link, NewLink};
+use crate::link::{Link, NewLink, Stream};
 use crate::{
     AttachInfo, ConnKey, EdgeEvent, Host, LinkClass, LinkKey, LinkType, Mode, NetworkEvent, Now, OpenLink, Role,
 };
@@ -186,6 +186,11 @@ impl<H: Host> Core<H> {
         let link = self.add_link(conn, link, new);
         if link_type == LinkType::RouterControl || order < PRIORITIES {
             self.enter_router_link(link, usize::from(order));
+        }
+        // All that comes in beyond the ten that the connecting side attaches.
+        let connected = !self.connections[conn].info.incoming;
+        if incoming && link_type == LinkType::InterRouter && (connected || order >= PRIORITIES) {
+            self.links[link].stream = Stream::Incoming;
         }
         if incoming {
             self.links[link].set_flowing(host, &mut self.statistics, true);

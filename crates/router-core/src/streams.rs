@@ -1,17 +1,27 @@
 //! Links for one large message at a time, so that it does not hold up the small ones behind it.
 //!
+//! All that a sender sends after its first large message goes over the same such link, so that its messages keep their
+//! order: on each further hop they come in on one link, and go out on one. Only what comes from many senders on one link,
+//! such as a data link between routers, is not kept together.
+//!
 //! Where a neighbour takes them, a message that is passed on before it is complete goes over such a link. When it is
 //! through, the link waits for the next one; what waits in great number is detached little by little.
 
+use smallvec::SmallVec;
+
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
-use crate::link::Stream;
+use crate::link::{Link, Stream};
 use crate::{Host, Level, LinkClass, LinkType, Mode, Module};
 
 /// Priority shown for these links: that of ordinary messages.
 const STREAM_PRIORITY: u8 = 4;
 /// How many links of a connection may wait.
 const MAX_IDLE: usize = 128;
+
+/// Keys of the outgoing links that are kept for what comes in on one link: one for each neighbour that it goes to.
+#[derive(Debug, Default)]
+pub(crate) struct KeptStreams(SmallVec<[u64; 2]>);
 
 impl<H: Host> Core<H> {
     /// A link for one large message to the neighbour on this connection: one that waits, or a new one.
@@ -27,6 +37,51 @@ impl<H: Host> Core<H> {
         let link = self.open_router_link(host, conn, false, LinkType::InterRouter, class, STREAM_PRIORITY);
         self.links[link].stream = Stream::Busy;
         link
+    }
+
+    /// The same for what came in on this link; if only one sender's messages come in on it, it keeps the link.
+    pub(crate) fn stream_link_for(&mut self, host: &mut H, conn: u32, sender: u64) -> u32 {
+        let index = self.stream_link(host, conn);
+        let key = self.links.key_at(index);
+        let Some(sender) = self.links.get_mut(sender) else { return index };
+        let only_one =
+            sender.stream == Stream::Incoming || sender.link_type == LinkType::Endpoint && sender.addr != NONE;
+        if only_one {
+            sender.kept_streams.get_or_insert_default().0.push(key);
+            self.links[index].stream = Stream::Kept;
+        }
+        index
+    }
+
+    /// The link to a neighbour that is kept for what comes in on a link.
+    pub(crate) fn kept_stream(&self, sender: u64, conn: u32) -> Option<u32> {
+        let kept = self.links.get(sender)?.kept_streams.as_ref()?;
+        let there = |key: &&u64| self.links.get(**key).is_some_and(|link| link.conn == conn);
+        kept.0.iter().find(there).map(|key| index_of(*key))
+    }
+
+    /// Keeps links no longer for what comes in on this link, those of which this is true.
+    pub(crate) fn release_streams(&mut self, sender: u32, which: impl Fn(&Link<H>) -> bool) {
+        let Some(mut kept) = self.links[sender].kept_streams.take() else { return };
+        kept.0.retain(|key| {
+            let Some(link) = self.links.get_mut(*key) else { return false };
+            let released = which(link);
+            if released {
+                link.stream = Stream::Busy;
+                self.return_stream(index_of(*key));
+            }
+            !released
+        });
+        self.links[sender].kept_streams = Some(kept).filter(|kept| !kept.0.is_empty());
+    }
+
+    /// Keeps no links for senders that have nothing on its way over them.
+    pub(crate) fn release_idle_streams(&mut self) {
+        let with = self.links.iter().filter(|(_, link)| link.kept_streams.is_some());
+        let senders: Vec<_> = with.map(|(key, _)| index_of(key)).collect();
+        for sender in senders {
+            self.release_streams(sender, |link| link.load() == 0 && link.busy == NONE);
+        }
     }
 
     /// If a link for large messages has nothing to do, it waits for the next one.

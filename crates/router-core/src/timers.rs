@@ -58,6 +58,7 @@ impl<H: Host> Core<H> {
         }
         self.find_stuck_deliveries(host);
         self.find_blocked_links(host);
+        self.release_idle_streams();
         self.scrub_streams(host);
         self.next_scan = (self.links.len() > 0).then(|| now + self.scan_interval());
     }

@@ -81,8 +81,11 @@ impl<H: Host> Core<H> {
     ) -> Option<u32> {
         let priority = self.priority(addr, passage);
         let link = self.neighbor(conn).filter(|neighbor| neighbor.up)?.data_link(priority)?;
+        if let Some(kept) = self.kept_stream(passage.link, conn) {
+            return Some(kept);
+        }
         match !passage.complete && self.connections[conn].info.streaming_links {
-            true => Some(self.stream_link(host, conn)),
+            true => Some(self.stream_link_for(host, conn, passage.link)),
             false => Some(link),
         }
     }

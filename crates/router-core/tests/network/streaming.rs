@@ -111,12 +111,50 @@ fn a_link_for_large_messages_is_used_again_when_it_has_nothing_to_do() {
 }
 
 #[test]
+fn what_a_sender_sends_after_a_large_message_takes_the_same_way() {
+    let mut mesh = Mesh::of(&["A", "B", "C"]);
+    mesh.join_with(0, 1, |info| info.streaming_links = true);
+    mesh.join_with(1, 2, |info| info.streaming_links = true);
+    mesh.converge();
+    let receiver = mesh.receiver(2, "q", 100);
+    let sender = mesh.sender(0, "q");
+    for _ in 0..3 {
+        let large = mesh.begin(sender);
+        mesh.end(large);
+        mesh.send(sender);
+    }
+    assert_eq!(mesh.counts([receiver]), [6]);
+    for router in [0, 1] {
+        let links = mesh.routers[router].core.links(mesh.now);
+        let out = links.iter().filter(|link| link.link_type == LinkType::InterRouter && !link.incoming);
+        let used: Vec<_> = out.map(|link| link.delivery_count).filter(|count| *count > 0).collect();
+        assert_eq!(used, [6], "router {router}");
+    }
+}
+
+#[test]
+fn the_link_that_a_sender_keeps_is_for_others_once_it_is_gone() {
+    let mut mesh = with_streaming_links();
+    mesh.receiver(1, "q", 10);
+    for _ in 0..3 {
+        let sender = mesh.sender(0, "q");
+        let message = mesh.begin(sender);
+        mesh.end(message);
+        mesh.lose(sender);
+    }
+    assert_eq!(links_between_routers(&mesh), 21);
+}
+
+#[test]
 fn of_too_many_links_that_wait_ten_are_detached_each_half_minute() {
     let mut mesh = with_streaming_links();
     mesh.receiver(1, "q", 1_000);
     let senders: Vec<_> = (0..145).map(|_| mesh.sender(0, "q")).collect();
     let messages: Vec<_> = senders.into_iter().map(|sender| mesh.begin(sender)).collect();
-    messages.into_iter().for_each(|message| mesh.end(message));
+    for message in messages {
+        mesh.end(message);
+        mesh.accept(message);
+    }
     let mut waiting = || {
         mesh.pass_time(30);
         links_between_routers(&mesh) - 20
