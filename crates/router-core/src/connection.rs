@@ -27,6 +27,8 @@ pub(crate) struct Connection<H: Host> {
     pub(crate) opened: Now,
     /// When a delivery last came in or went out, in whole seconds of [`Now`].
     pub(crate) last_delivery: Option<u32>,
+    /// When the last heartbeat came that was told of, in whole seconds of [`Now`].
+    pub(crate) heartbeat: Option<u32>,
     /// Its links to another router, if there is one.
     pub(crate) neighbor: Option<Box<Neighbor>>,
     /// What the surroundings said of it.
@@ -56,6 +58,7 @@ impl<H: Host> Core<H> {
             waiting: Vec::new(),
             opened: now,
             last_delivery: None,
+            heartbeat: None,
             neighbor: None,
             info,
         });

@@ -3,13 +3,15 @@
 //! The edge protocol (crate `router-net`) decides which links an edge router has on its uplink, and what is said on them.
 //! The core attaches them, forwards over them, and tells what the protocol has to know ([`EdgeEvent`]).
 
+use crate::address::key::{Class, parse};
 use crate::arena::{NONE, index_of};
 use crate::bind::Making;
 use crate::core::Core;
 use crate::delivery::Delivery;
 use crate::forward::Passage;
-use crate::link::NewLink;
-use crate::{ConnKey, Host, LinkKey, LinkType, Mode, Now, OpenLink, Role, SubscriberId, Treatment};
+use crate::link::{Link, NewLink};
+use crate::{AttachInfo, ConnKey, Host, LinkKey, LinkType, Mode, Now, OpenLink, Role, SubscriberId, Treatment};
+use amqp::terminus::TargetTerminus;
 
 /// Priority shown for links of the router's own.
 const PRIORITY: u8 = 4;
@@ -225,6 +227,42 @@ impl<H: Host> Core<H> {
         Some((false, self.is_reachable(addr)))
     }
 
+    /// On an edge router: the address that the interior is to be asked about before a peer's attach is gone on with,
+    /// because the interior may have a link route for it. `None`: there is nothing to ask.
+    pub fn to_look_up(&self, conn: ConnKey, attach: &AttachInfo) -> Option<String> {
+        let info = &self.connections.get(conn.0)?.info;
+        if self.settings.mode != Mode::Edge || info.role == Role::Edge {
+            return None;
+        }
+        let (address, dynamic) = match (attach.incoming, &attach.source, &attach.target) {
+            (true, _, Some(TargetTerminus::Target(target))) => (target.address.as_deref(), target.dynamic),
+            (false, Some(source), _) => (source.address.as_deref(), source.dynamic),
+            _ => return None,
+        };
+        let address = address.filter(|address| !dynamic && !address.is_empty())?;
+        let parsed = parse(address, &self.settings.router_id, self.settings.mode);
+        let tenant = info.tenant.as_deref().unwrap_or_default();
+        let name = format!("{tenant}{}", parsed.rest);
+        // What this router answers itself is no business of the interior's.
+        let here = self.addresses.find(&format!("M0{name}")).map(|addr| &self.addresses[addr]);
+        let ours = here.is_some_and(|address| address.sink || !address.subscribers.is_empty());
+        (parsed.class == Class::Mobile && !ours).then_some(name)
+    }
+
+    /// Whether a connection is in use, and not an alternate: one between an edge router and the interior is if it has
+    /// the links of the edge protocol.
+    pub(crate) fn is_active(&self, conn: u32) -> bool {
+        let connection = &self.connections[conn];
+        let in_use = |link: &Link<H>| match self.settings.mode {
+            Mode::Edge => link.own,
+            _ => link.link_type == LinkType::EdgeDownlink,
+        };
+        let there = |link: u32| (link != NONE).then_some(link);
+        connection.info.role != Role::Edge
+            || std::iter::successors(there(connection.first_link), |link| there(self.links[*link].conn_next))
+                .any(|link| in_use(&self.links[link]))
+    }
+
     /// Whether a link is on a connection between an edge router and the interior.
     pub(crate) fn is_at_edge(&self, link: u32) -> bool {
         self.connections[self.links[link].conn].info.role == Role::Edge
@@ -237,8 +275,8 @@ impl<H: Host> Core<H> {
             let count = &mut self.addresses[addr].at_edge[usize::from(incoming)];
             *count = if present { *count + 1 } else { *count - 1 };
         }
-        if at_edge && self.settings.mode == Mode::Edge {
-            self.addresses[addr].beyond = self.addresses[addr].at_edge[0] > 0;
+        if at_edge && !incoming {
+            self.addresses[addr].look_beyond();
         }
         // An edge router's own uplink is neither a consumer nor a producer for others.
         let counts = !(at_edge && self.settings.mode == Mode::Edge);
@@ -282,9 +320,12 @@ impl<H: Host> Core<H> {
     }
 
     /// A heartbeat came.
-    pub(crate) fn tell_heartbeat(&self, host: &mut H, passage: &Passage<'_, H::Content>) {
-        if let Some(link) = self.links.get(passage.link) {
-            host.edge(EdgeEvent::Heartbeat { conn: ConnKey(self.connections.key_at(link.conn)) });
+    pub(crate) fn tell_heartbeat(&mut self, host: &mut H, passage: &Passage<'_, H::Content>) {
+        let Some(conn) = self.links.get(passage.link).map(|link| link.conn) else { return };
+        // One a second is enough, and a peer that sends more must not keep anybody busy.
+        let second = Some(self.clock.second);
+        if std::mem::replace(&mut self.connections[conn].heartbeat, second) != second {
+            host.edge(EdgeEvent::Heartbeat { conn: ConnKey(self.connections.key_at(conn)) });
         }
     }
 

@@ -28,6 +28,13 @@ impl<H: Host> Core<H> {
         id
     }
 
+    /// A subscriber that no address leads to: only links given to it bring it messages ([`crate::Bound::Subscriber`]).
+    pub fn subscribe_links(&mut self) -> SubscriberId {
+        let id = SubscriberId(self.subscribers.len() as u32);
+        self.subscribers.push(None);
+        id
+    }
+
     /// Ends a subscription.
     pub fn unsubscribe(&mut self, now: Now, host: &mut H, subscriber: SubscriberId) {
         self.tick(now);

@@ -77,6 +77,7 @@ impl<H: Host> Core<H> {
             last_delivery_seconds: connection
                 .last_delivery
                 .map(|second| now.as_secs().saturating_sub(u64::from(second))),
+            active: self.is_active(crate::arena::index_of(conn.0)),
             protocol_trace: info.protocol_trace,
         })
     }

@@ -98,7 +98,7 @@ impl<H: Host> Core<H> {
         }
         let reachable = address.remotes.iter().any(|router| self.routers.route(router).is_some());
         if std::mem::replace(&mut address.remote, reachable) != reachable {
-            address.beyond = reachable;
+            address.look_beyond();
             self.destinations_changed(host, addr);
         }
     }

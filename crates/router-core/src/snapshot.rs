@@ -45,6 +45,8 @@ pub struct ConnectionSnapshot<'c> {
     pub uptime_seconds: u64,
     /// Whole seconds since the last delivery in or out; `None` before the first.
     pub last_delivery_seconds: Option<u64>,
+    /// It is in use. One between an edge router and the interior may be an alternate.
+    pub active: bool,
     /// Protocol trace of this connection alone.
     pub protocol_trace: bool,
 }

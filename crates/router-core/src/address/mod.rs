@@ -65,7 +65,8 @@ pub(crate) struct Address {
     pub(crate) loads: Option<Box<Loads>>,
     /// A router that can be reached has consumers.
     pub(crate) remote: bool,
-    /// Not all its consumers are the same to each delivery: some are on other routers, or behind an edge router's uplink.
+    /// Not all its consumers are the same to each delivery: some are on other routers, or at the other end of a connection
+    /// between an edge router and the interior, from where the delivery may come.
     pub(crate) beyond: bool,
     /// For the routing protocol: how far its messages go.
     pub(crate) reach: Option<Reach>,
@@ -93,6 +94,11 @@ impl Address {
     /// Whether a delivery can go somewhere, the fallback not counted.
     pub(crate) fn has_destination(&self) -> bool {
         self.receivers.len > 0 || !self.subscribers.is_empty() || self.sink || self.remote
+    }
+
+    /// Its consumers have changed: notes whether they are all the same to each delivery.
+    pub(crate) fn look_beyond(&mut self) {
+        self.beyond = self.remote || self.at_edge[0] > 0;
     }
 
     /// Whether nothing keeps this entry.

@@ -1,4 +1,4 @@
-//! Forwarding between an edge router and the interior: what came down does not go up again.
+//! Forwarding between an edge router and the interior: nothing goes back to where it came from.
 
 use crate::arena::NONE;
 use crate::core::Core;
@@ -12,53 +12,74 @@ impl<H: Host> Core<H> {
     /// Chooses for an address whose consumers are not all the same to each delivery.
     #[inline(never)]
     pub(crate) fn choose_beyond(&mut self, addr: u32, passage: &Passage<'_, H::Content>) -> Destination {
-        let address = &self.addresses[addr];
-        if !address.remote {
-            return match self.came_down(passage) {
-                Some(from) => self.choose_elsewhere(addr, from),
-                None if address.treatment == Treatment::Balanced => self.least_loaded(addr),
-                None => self.next_receiver(addr),
-            };
+        let chosen = self.choose_anywhere(addr, passage);
+        match (chosen, self.came_over_edge(passage)) {
+            (Destination::Link(link), Some(from)) if self.links[link].conn == from => {
+                self.choose_elsewhere(addr, from, passage)
+            }
+            _ => chosen,
         }
-        match address.treatment {
-            Treatment::Balanced => self.least_loaded_anywhere(addr, passage),
+    }
+
+    fn choose_anywhere(&mut self, addr: u32, passage: &Passage<'_, H::Content>) -> Destination {
+        let address = &self.addresses[addr];
+        match (address.treatment, address.remote) {
+            (Treatment::Balanced, true) => self.least_loaded_anywhere(addr, passage),
+            (Treatment::Balanced, false) => self.least_loaded(addr),
             _ if address.receivers.len > 0 => self.next_receiver(addr),
             _ => self.nearest_hop(addr),
         }
     }
 
-    /// The connection of role edge that a delivery came in on.
-    pub(crate) fn came_down(&self, passage: &Passage<'_, H::Content>) -> Option<u32> {
+    /// The connection of role edge that a delivery came in on. It must not go out there again.
+    pub(crate) fn came_over_edge(&self, passage: &Passage<'_, H::Content>) -> Option<u32> {
         let conn = self.links.get(passage.link)?.conn;
         (self.connections[conn].info.role == Role::Edge).then_some(conn)
     }
 
-    /// The least loaded receiver that is not on this connection; it goes to the end of the list. On edge routers only,
-    /// where lists are short.
-    fn choose_elsewhere(&mut self, addr: u32, from: u32) -> Destination {
+    /// Chooses again, when the choice has fallen on the connection that the delivery came in on.
+    fn choose_elsewhere(&mut self, addr: u32, from: u32, passage: &Passage<'_, H::Content>) -> Destination {
+        let (balanced, remote) = (self.addresses[addr].treatment == Treatment::Balanced, self.addresses[addr].remote);
+        let here = self.lightest_elsewhere(addr, from, balanced);
+        let hop = if balanced && remote { self.least_loaded_hop(addr, passage) } else { None };
+        match (here, hop) {
+            (Some((_, load)), Some(hop)) if load > 0 && hop.is_better_than(true, load) => Destination::Hop(hop.at),
+            (None, Some(hop)) => Destination::Hop(hop.at),
+            (None, None) if remote && !balanced => self.nearest_hop(addr),
+            (None, None) => Destination::Nobody,
+            (Some((link, _)), _) => {
+                // Once around leaves the others in order, and the chosen one behind them.
+                for _ in 0..self.addresses[addr].receivers.len {
+                    if self.rotate_receivers(addr) == Some(link) {
+                        break;
+                    }
+                }
+                Destination::Link(link)
+            }
+        }
+    }
+
+    /// The first receiver that is not on a connection, or the least loaded such one, and its load.
+    fn lightest_elsewhere(&self, addr: u32, from: u32, balanced: bool) -> Option<(u32, u32)> {
         let mut best: Option<(u32, u32)> = None;
         let mut next = self.addresses[addr].receivers.head;
         while next != NONE {
             let link = &self.links[next];
-            let load = if self.addresses[addr].treatment == Treatment::Balanced { link.load() } else { 0 };
-            if link.conn != from && best.is_none_or(|(least, _)| load < least) {
-                best = Some((load, next));
+            let load = if balanced { link.load() } else { 0 };
+            if link.conn != from && best.is_none_or(|(_, least)| load < least) {
+                best = Some((next, load));
+                if load == 0 {
+                    break;
+                }
             }
             next = link.addr_next;
         }
-        // Once around leaves the others in order, and the chosen one behind them.
-        let Some((_, chosen)) = best else { return Destination::Nobody };
-        for _ in 0..self.addresses[addr].receivers.len {
-            if self.rotate_receivers(addr) == Some(chosen) {
-                break;
-            }
-        }
-        Destination::Link(chosen)
+        best
     }
 
     /// On an edge router: where a message goes that is not addressed by its link and has nobody here.
     pub(crate) fn up(&self, passage: &Passage<'_, H::Content>) -> Option<u32> {
-        self.uplink_address().filter(|_| self.came_down(passage).is_none())
+        self.uplink_address().filter(|_| self.came_over_edge(passage).is_none())
     }
 
     /// On an edge router with an uplink: the address of what is not here.

@@ -23,12 +23,12 @@ impl<H: Host> Core<H> {
             delivery.multicast = true;
         }
         let mut copies = 0;
-        let came_down = self.came_down(passage);
+        let from = self.came_over_edge(passage);
         let mut receiver = self.addresses[addr].receivers.head;
         while receiver != NONE {
             let next = self.links[receiver].addr_next;
             // Nothing goes back to the edge router, or to the interior, that it came from.
-            if came_down != Some(self.links[receiver].conn) {
+            if from != Some(self.links[receiver].conn) {
                 self.send_copy(host, receiver, passage);
                 copies += 1;
             }

@@ -178,6 +178,47 @@ fn what_came_down_does_not_go_up_again() {
 }
 
 #[test]
+fn what_came_from_an_edge_router_does_not_go_back_there() {
+    for distribution in [Treatment::Balanced, Treatment::Closest] {
+        for elsewhere in [0, 1, 3] {
+            let mut mesh = with_edge_distributing("x", distribution);
+            let receivers = [2, elsewhere].map(|router| mesh.receiver(router, "x", 10));
+            consumer_proxy(&mut mesh, 2, "x");
+            if elsewhere == 3 {
+                consumer_proxy(&mut mesh, 3, "x");
+            }
+            let sender = mesh.sender(2, "x");
+            let proxy = mesh.open_uplink(2, 0, Some("x"), false, Bound::Address("M0x".into()));
+            for _ in 0..8 {
+                let message = mesh.send(sender);
+                mesh.accept(message);
+            }
+            let sent_up = mesh.routers[2].core.link(mesh.now, proxy).expect("there").delivery_count;
+            let counts = mesh.counts(receivers);
+            assert!(sent_up > 0, "{distribution:?} {elsewhere}");
+            assert_eq!(counts, [8 - sent_up as usize, sent_up as usize], "{distribution:?} {elsewhere}");
+        }
+    }
+}
+
+#[test]
+fn what_came_from_the_only_consumers_edge_router_is_released() {
+    for distribution in [Treatment::Balanced, Treatment::Closest] {
+        let mut mesh = with_edge_distributing("x", distribution);
+        let receiver = mesh.receiver(2, "x", 10);
+        consumer_proxy(&mut mesh, 2, "x");
+        let proxy = mesh.open_uplink(2, 0, Some("x"), false, Bound::Nothing);
+        let sender = mesh.sender(2, "y");
+        let record = &mut mesh.routers[2];
+        record.core.bind_link(mesh.now, &mut record.host, proxy, Some("M0y"));
+        mesh.settle();
+        let message = mesh.send(sender);
+        assert_eq!(mesh.told(message), Some(DeliveryState::Released), "{distribution:?}");
+        assert_eq!(mesh.counts([receiver]), [0], "{distribution:?}");
+    }
+}
+
+#[test]
 fn a_multicast_reaches_each_subscriber_at_edges_and_in_the_interior_once() {
     for from in 0..4 {
         for anonymous in [false, true] {

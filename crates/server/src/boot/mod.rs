@@ -51,7 +51,7 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
         listeners: Listeners::new(shards.clone(), lookups.clone(), open_policy),
         connectors: Connectors::new(shards.clone(), lookups),
         network: (config.router.mode == Mode::Interior).then(|| Network::start(&shards, &config.router)),
-        edges: (config.router.mode == Mode::Interior).then(|| Edges::start(&shards)),
+        edges: Edges::start(&shards),
         uplink: (config.router.mode == Mode::Edge)
             .then(|| EdgeUplink::start(&shards, config.router.id.as_deref().unwrap_or_default())),
         data: DataEntities::default(),

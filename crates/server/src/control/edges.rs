@@ -1,9 +1,9 @@
 //! An interior router's side of the edge protocol: who of the edge routers is still there, and what they are told of
-//! addresses.
+//! addresses. Routers of other modes only hear heartbeats, of whoever sends them.
 
 use crate::control::protocol::{Core, conn_of, link_of, log};
-use crate::shard::{EdgeUpdate, ShardHost, Shards, SubscriberMessage};
-use router_core::{Destinations, LinkKey, SubscriberId};
+use crate::shard::{EdgeUpdate, Shards, SubscriberMessage};
+use router_core::{Destinations, LinkKey, Mode, SubscriberId};
 use router_net::edge::{Interior, InteriorOutput, answer_lookup};
 use router_net::{LinkRef, edge};
 use std::collections::BTreeMap;
@@ -18,12 +18,16 @@ pub(crate) struct Edges {
     interior: Interior,
     /// The links on which edge routers are told of addresses.
     tracking: BTreeMap<LinkRef, LinkKey>,
-    lookups: SubscriberId,
+    /// Where look-ups come in, if this router answers them.
+    lookups: Option<SubscriberId>,
 }
 
 impl Edges {
     pub(crate) fn start(shards: &Shards) -> Self {
-        let lookups = shards.with_core(|core, host, now| core.subscribe(now, host, LOOKUPS));
+        let lookups = shards.with_core(|core, host, now| {
+            let answers = core.settings().mode == Mode::Interior;
+            answers.then(|| core.subscribe(now, host, LOOKUPS))
+        });
         Self { shards: shards.clone(), interior: Interior::new(), tracking: BTreeMap::new(), lookups }
     }
 
@@ -44,10 +48,10 @@ impl Edges {
                 let on = link_of(conn);
                 if present {
                     self.tracking.insert(on, link);
-                } else {
+                } else if self.tracking.get(&on) == Some(&link) {
                     self.tracking.remove(&on);
                 }
-                self.interior.tracking_link(on, present);
+                self.interior.tracking_link(on, self.tracking.contains_key(&on));
             }
             EdgeUpdate::HeartbeatLink { conn, container, present } => {
                 self.interior.heartbeat_link(now, link_of(conn), &container, present);
@@ -64,7 +68,7 @@ impl Edges {
 
     /// A message has come for one of the core's subscribers. False: it is no look-up.
     pub(crate) fn receive(&mut self, message: &SubscriberMessage) -> bool {
-        if message.subscriber != self.lookups {
+        if Some(message.subscriber) != self.lookups {
             return false;
         }
         self.shards.with_core(|core, host, now| {
@@ -96,7 +100,7 @@ impl Edges {
                     self.shards.with_core(|core, host, now| core.send_on(now, host, link, content));
                 }
                 InteriorOutput::Drop { on } => {
-                    if let Some(id) = self.shards.with_core(|core, host, now| number(core, host, now, on)) {
+                    if let Some(id) = self.shards.with_core(|core, _, now| number(core, now, on)) {
                         self.shards.drop_connection(id);
                     }
                 }
@@ -107,8 +111,8 @@ impl Edges {
 }
 
 /// The number of a connection.
-fn number(core: &Core, _: &mut ShardHost, now: Duration, on: LinkRef) -> Option<u64> {
-    core.connections(now).iter().find(|connection| connection.key == conn_of(on)).map(|connection| connection.id)
+fn number(core: &Core, now: Duration, on: LinkRef) -> Option<u64> {
+    core.connection(now, conn_of(on)).map(|connection| connection.id)
 }
 
 fn known_as(destinations: Destinations) -> edge::Destinations {

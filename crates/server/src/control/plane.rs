@@ -1,13 +1,12 @@
 //! The control plane's loop: takes up one thing after the other.
 
-use crate::control::edges::Edges;
 use crate::control::listeners::RequiredListenerFailed;
 use crate::control::lookup::{Asker, LookedUp};
 use crate::control::network::Network;
 use crate::control::uplink::EdgeUplink;
 use crate::entities::Entities;
 use crate::process::signals::{Signals, StopSignal};
-use crate::shard::{ShardEvent, Shards, SubscriberMessage};
+use crate::shard::{ShardEvent, Shards, SubscriberMessage, Verdict};
 use amqp::message::Message;
 use management::{Agent, RequestContext};
 use std::time::Duration;
@@ -79,7 +78,7 @@ impl Plane {
     /// When the next thing is due by time.
     fn due(&self) -> Duration {
         let network = self.entities.network.as_ref().and_then(Network::due);
-        let edges = self.entities.edges.as_ref().and_then(Edges::due);
+        let edges = self.entities.edges.due();
         let uplink = self.entities.uplink.as_ref().and_then(EdgeUplink::due);
         let connectors = self.entities.connectors.next_due();
         [network, edges, uplink, connectors].into_iter().flatten().fold(self.next_tick, Duration::min)
@@ -93,10 +92,8 @@ impl Plane {
         {
             network.handle_timeout();
         }
-        if let Some(edges) = &mut self.entities.edges
-            && edges.due().is_some_and(|due| due <= now)
-        {
-            edges.handle_timeout();
+        if self.entities.edges.due().is_some_and(|due| due <= now) {
+            self.entities.edges.handle_timeout();
         }
         if let Some(uplink) = &mut self.entities.uplink
             && uplink.due().is_some_and(|due| due <= now)
@@ -146,15 +143,18 @@ impl Plane {
             }
             ShardEvent::Edge(update) => {
                 if let Some(uplink) = &mut self.entities.uplink {
-                    uplink.update(update);
-                } else if let Some(edges) = &mut self.entities.edges {
-                    edges.update(update);
+                    uplink.update(update.clone());
                 }
+                self.entities.edges.update(update);
             }
+            ShardEvent::LookUp(look_up) => match &mut self.entities.uplink {
+                Some(uplink) => uplink.look_up(look_up),
+                None => self.shards.looked_up(look_up.link, look_up.token, Verdict::Local),
+            },
             ShardEvent::Message(message) => {
                 let Entities { network, edges, uplink, .. } = &mut self.entities;
                 let taken = network.as_mut().is_some_and(|network| network.receive(&message))
-                    || edges.as_mut().is_some_and(|edges| edges.receive(&message))
+                    || edges.receive(&message)
                     || uplink.as_mut().is_some_and(|uplink| uplink.receive(&message));
                 if !taken {
                     self.answer(&message);

@@ -1,19 +1,21 @@
 //! An edge router's side of the edge protocol: which connection is its uplink, and what goes over it.
 
 use crate::control::protocol::{Core, conn_of, link_of, log};
-use crate::shard::{EdgeUpdate, NetworkUpdate, ShardHost, Shards, SubscriberMessage};
+use crate::shard::{
+    EdgeUpdate, LinkRef as ParkedLink, LookUp, NetworkUpdate, ShardHost, Shards, SubscriberMessage, Verdict,
+};
 use amqp::performative::{ReceiverSettleMode, SenderSettleMode};
 use amqp::terminus::TargetTerminus;
-use router_core::{Bound, ConnKey, LinkClass, LinkKey, OpenLink, SubscriberId};
+use router_core::{Bound, LinkClass, LinkKey, OpenLink, SubscriberId};
 use router_net::LinkRef;
-use router_net::edge::{LinkId, Purpose, Uplink, UplinkOutput};
+use router_net::edge::{LinkId, LookupResult, Purpose, Uplink, UplinkOutput};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Where what has no consumer here goes.
 const TO_INTERIOR: &str = "L_edge";
-/// Addresses that stand for the conversations of the protocol. Nothing is sent to them by name.
-const CONVERSATIONS: [&str; 3] = ["L$_edge_tracking", "L$_edge_lookups", "L$_edge_management"];
+/// How many conversations the interior has with the protocol itself: tracking, look-ups, management.
+const CONVERSATIONS: usize = 3;
 
 /// The uplink of an edge router.
 pub(crate) struct EdgeUplink {
@@ -24,7 +26,9 @@ pub(crate) struct EdgeUplink {
     keys: BTreeMap<LinkId, LinkKey>,
     /// The same the other way round, by the key's number.
     links: BTreeMap<u64, LinkId>,
-    conversations: Vec<Conversation>,
+    conversations: [Conversation; CONVERSATIONS],
+    /// Attaches of clients that wait for an answer, by what they are known by.
+    parked: BTreeMap<u64, ParkedLink>,
 }
 
 /// Whose messages a subscriber gets.
@@ -36,23 +40,17 @@ struct Conversation {
 
 impl EdgeUplink {
     pub(crate) fn start(shards: &Shards, id: &str) -> Self {
-        let subscribe = |key: &&str| Conversation {
-            subscriber: shards.with_core(|core, host, now| core.subscribe(now, host, key)),
-            link: None,
-        };
+        let conversation =
+            |_| Conversation { subscriber: shards.with_core(|core, _, _| core.subscribe_links()), link: None };
         Self {
             shards: shards.clone(),
             id: id.to_owned(),
             uplink: Uplink::new(id),
             keys: BTreeMap::new(),
             links: BTreeMap::new(),
-            conversations: CONVERSATIONS.iter().map(subscribe).collect(),
+            conversations: std::array::from_fn(conversation),
+            parked: BTreeMap::new(),
         }
-    }
-
-    /// The connection in use; the others wait.
-    pub(crate) fn active(&self) -> Option<ConnKey> {
-        self.uplink.active().map(conn_of)
     }
 
     /// The core has news of what is attached here.
@@ -92,6 +90,14 @@ impl EdgeUplink {
             | EdgeUpdate::HeartbeatLink { .. }
             | EdgeUpdate::Heartbeat { .. } => {}
         }
+        self.carry_out();
+    }
+
+    /// An attach waits for what the interior knows.
+    pub(crate) fn look_up(&mut self, look_up: LookUp) {
+        let LookUp { token, link, address, client_sends } = look_up;
+        self.parked.insert(token, link);
+        self.uplink.look_up(self.shards.now(), token, &address, client_sends);
         self.carry_out();
     }
 
@@ -135,15 +141,23 @@ impl EdgeUplink {
                     let address = bound.then_some(address.as_str());
                     self.on_link(link, |core, host, now, key| core.bind_link(now, host, key, address));
                 }
-                // All links of the connection before are gone with it; nobody has asked for a look-up.
-                UplinkOutput::Active(_) => self.forget_links(),
-                UplinkOutput::LookedUp { .. } => {}
+                UplinkOutput::Active(active) => {
+                    // All links of the connection before are gone with it.
+                    self.forget_links();
+                    self.shards.ask_interior(active.is_some());
+                }
+                UplinkOutput::LookedUp { token, result } => {
+                    if let Some(link) = self.parked.remove(&token) {
+                        self.shards.looked_up(link, token, verdict(result));
+                    }
+                }
                 UplinkOutput::Log { module, level, text } => log(module, level, &text),
             }
         }
     }
 
     fn forget_links(&mut self) {
+        self.conversations.iter_mut().for_each(|conversation| conversation.link = None);
         self.keys.clear();
         self.links.clear();
     }
@@ -189,6 +203,15 @@ impl EdgeUplink {
         if let Some(&key) = self.keys.get(&link) {
             self.shards.with_core(|core, host, now| call(core, host, now, key));
         }
+    }
+}
+
+/// What becomes of an attach.
+fn verdict(result: LookupResult) -> Verdict {
+    match result {
+        LookupResult::Local => Verdict::Local,
+        // This version does not route links.
+        LookupResult::Route | LookupResult::NoDestination => Verdict::NoRoute,
     }
 }
 

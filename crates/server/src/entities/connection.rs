@@ -1,6 +1,5 @@
 //! `connection`: who is connected.
 
-use crate::control::uplink::EdgeUplink;
 use crate::entities::attributes::{Row, count_or_null, text_or_null};
 use crate::shard::Shards;
 use amqp::Value;
@@ -8,20 +7,10 @@ use config::OpenPolicy;
 use management::{Attributes, EntityType, Failure, RequestContext};
 use router_core::{ConnectionSnapshot, Role};
 
-/// All connections. Of those of an edge router to its interior all but one are not active.
-pub(super) fn rows(shards: &Shards, entity_type: &EntityType, uplink: Option<&EdgeUplink>) -> Vec<Attributes> {
-    let waits = |connection: &ConnectionSnapshot<'_>| {
-        let is_uplink = connection.role == Role::Edge && !connection.incoming;
-        uplink.is_some_and(|uplink| is_uplink && uplink.active() != Some(connection.key))
-    };
-    shards.with_core(|core, _, now| {
-        let row = |connection: &ConnectionSnapshot<'_>| {
-            let mut row = row(connection, entity_type);
-            row.set("active", Value::Bool(!waits(connection)));
-            row
-        };
-        core.connections(now).iter().map(row).collect()
-    })
+/// All connections.
+pub(super) fn rows(shards: &Shards, entity_type: &EntityType) -> Vec<Attributes> {
+    shards
+        .with_core(|core, _, now| core.connections(now).iter().map(|connection| row(connection, entity_type)).collect())
 }
 
 /// Switches the protocol trace of a connection, or drops the connection.
@@ -86,7 +75,7 @@ fn row(connection: &ConnectionSnapshot<'_>, entity_type: &EntityType) -> Attribu
         .with("tenant", text_or_null(connection.tenant))
         .flag("ssl", connection.ssl)
         .flag("opened", true)
-        .flag("active", true)
+        .flag("active", connection.active)
         .text("adminStatus", "enabled")
         .text("operStatus", "up")
         .count("uptimeSeconds", connection.uptime_seconds)

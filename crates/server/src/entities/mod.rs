@@ -41,8 +41,8 @@ pub(crate) struct Entities {
     pub(crate) connectors: Connectors,
     /// The network of routers, if this router is a member.
     pub(crate) network: Option<Network>,
-    /// The edge routers that hang on it then.
-    pub(crate) edges: Option<Edges>,
+    /// The edge routers at this router, and whoever else sends heartbeats.
+    pub(crate) edges: Edges,
     /// The uplink, if it is an edge router.
     pub(crate) uplink: Option<EdgeUplink>,
     pub(crate) data: DataEntities,
@@ -76,7 +76,7 @@ impl Backend for Entities {
     fn list(&mut self, entity_type: &'static EntityType) -> Vec<Attributes> {
         match entity_type.short {
             "router" => vec![self.router.row(&self.shards)],
-            "connection" => connection::rows(&self.shards, entity_type, self.uplink.as_ref()),
+            "connection" => connection::rows(&self.shards, entity_type),
             "router.link" => link::rows(&self.shards, entity_type),
             "router.node" => node::rows(self.network.as_ref(), entity_type),
             "router.address" => address::rows(&self.shards, entity_type),

@@ -11,6 +11,7 @@ use router_core::{ConnKey, LinkClass, OutKey};
 use super::feeding::Streaming;
 use super::incoming::{Incoming, Progress};
 use super::outgoing::{Delivery, OUTPUT_HIGH, Step};
+use super::parked::Parked;
 use super::place::{ConnRef, LinkRef};
 use super::settings::{ConnectionSettings, ConnectorAttempt};
 use super::transport::Transport;
@@ -118,6 +119,8 @@ pub(super) struct Link {
     pub(super) drained_owed: bool,
     /// For message logging: source and target.
     pub(super) ends: Option<Box<(String, String)>>,
+    /// The peer's attach, while it waits for what the interior knows of its address.
+    pub(super) parked: Option<Box<Parked>>,
 }
 
 impl Link {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use amqp::performative::{Attach, Role, SenderSettleMode};
 use amqp_endpoint::{Event, Input, LinkId};
-use router_core::{AttachInfo, Core, InKey, LinkKey, OutKey};
+use router_core::{AttachInfo, ConnKey, Core, InKey, LinkKey, OutKey};
 
 use super::conn::Link;
 use super::host::{ShardHost, mark_dirty};
 use super::outgoing::OUTPUT_HIGH;
+use super::place::LinkRef;
 
 impl ShardHost {
     /// Gives an endpoint the bytes that came, and acts on what it makes of them. Says how many it is done with.
@@ -98,6 +99,9 @@ impl ShardHost {
             Event::Opened(open) => self.opened(core, slot, open),
             Event::Attached(link, attach) => self.attached(core, slot, link, *attach),
             Event::Detached { link, context, closed, error, answer } => {
+                if self.detached_while_parked(slot, link, closed) {
+                    return;
+                }
                 self.link_gone(core, slot, link);
                 if !answer {
                     core.detach(self.now, self, LinkKey(context), closed, error);
@@ -143,9 +147,16 @@ impl ShardHost {
             source: attach.source,
             target: attach.target,
         };
-        let link_key = core.attach(self.now, self, key, at, info);
-        if let Some(conn) = self.conns.get_mut(slot as usize) {
-            conn.endpoint.set_link_context(link, link_key.0);
+        if !self.park(core, at, key, &info) {
+            self.go_on_attaching(core, at, key, info);
+        }
+    }
+
+    /// Has the core decide about an attach.
+    pub(super) fn go_on_attaching(&mut self, core: &mut Core<Self>, at: LinkRef, key: ConnKey, attach: AttachInfo) {
+        let link_key = core.attach(self.now, self, key, at, attach);
+        if let Some(conn) = self.conns.get_mut(at.conn.slot as usize) {
+            conn.endpoint.set_link_context(LinkId(at.link), link_key.0);
         }
     }
 
@@ -153,6 +164,7 @@ impl ShardHost {
     fn link_gone(&mut self, core: &mut Core<Self>, slot: u32, link: LinkId) {
         self.abandon_incoming(core, slot, link);
         if let Some(conn) = self.conns.get_mut(slot as usize) {
+            conn.link_mut(link).parked = None;
             conn.clear_outgoing(link);
             conn.free_session(link);
         }
@@ -173,14 +185,14 @@ impl ShardHost {
     }
 
     /// The endpoint has taken credit back.
-    fn credit_again(&mut self, core: &mut Core<Self>, link: super::place::LinkRef) {
+    fn credit_again(&mut self, core: &mut Core<Self>, link: LinkRef) {
         if self.conn(link.conn).is_some() {
             self.report_credit(core, link.conn.slot, LinkId(link.link));
         }
     }
 
     /// Tells the core how much credit a link has beyond what waits for it here.
-    fn report_credit(&mut self, core: &mut Core<Self>, slot: u32, link: LinkId) {
+    pub(super) fn report_credit(&mut self, core: &mut Core<Self>, slot: u32, link: LinkId) {
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
         let Some(info) = conn.endpoint.link(link) else { return };
         let (key, credit) = (LinkKey(info.context), info.credit);

@@ -7,6 +7,7 @@ use router_core::{
     ConnKey, Destinations, EdgeEvent, LinkKey, NetworkEvent, SubscriberDelivery, SubscriberId, Treatment,
 };
 
+use super::place::LinkRef;
 use super::settings::{ConnectorId, ListenerId};
 
 /// News from the shards, in the order in which they happened on each connection.
@@ -53,8 +54,23 @@ pub(crate) enum ShardEvent {
     Network(NetworkUpdate),
     /// Something that the edge protocol has to know.
     Edge(EdgeUpdate),
+    /// A client's attach waits for what the interior knows of the address; see [`super::Shards::looked_up`].
+    LookUp(LookUp),
     /// A message for an in-process subscriber.
     Message(SubscriberMessage),
+}
+
+/// An attach that waits.
+#[derive(Clone, Debug)]
+pub(crate) struct LookUp {
+    /// What the attach is known by.
+    pub(crate) token: u64,
+    /// Its link.
+    pub(crate) link: LinkRef,
+    /// The address in question.
+    pub(crate) address: String,
+    /// The client is to send.
+    pub(crate) client_sends: bool,
 }
 
 /// A [`NetworkEvent`] on its way to the control plane.

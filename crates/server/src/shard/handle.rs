@@ -16,6 +16,7 @@ use super::arrival::{Arrival, Kind, Listener};
 use super::event::ShardEvent;
 use super::host::ShardHost;
 use super::mailbox::{Mail, Order, Post};
+use super::parked::Verdict;
 use super::place::{LinkRef, NO_SHARD};
 use super::settings::{ConnectorAttempt, ListenerId, ListenerSpec};
 use super::shared::Shared;
@@ -121,6 +122,16 @@ impl Shards {
         keys.into_iter().for_each(|key| core.set_protocol_trace(key, on));
         drop(core);
         self.0.running().for_each(|post| post.send(Mail::Trace { conn: None, on }));
+    }
+
+    /// Whether clients' attaches wait for what the interior knows of their addresses.
+    pub(crate) fn ask_interior(&self, ask: bool) {
+        self.0.asks_interior.store(ask, Ordering::Relaxed);
+    }
+
+    /// Ends the wait of an attach.
+    pub(crate) fn looked_up(&self, link: LinkRef, token: u64, verdict: Verdict) {
+        self.send(link.conn.shard, Mail::LookedUp { link, token, verdict });
     }
 
     /// Calls the core. What it says to connections is carried out by their shards right afterwards. Not to be called

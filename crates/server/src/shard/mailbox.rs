@@ -16,6 +16,7 @@ use super::accepting::Listening;
 use super::arrival::Arrival;
 use super::outgoing::Delivery;
 use super::own_links::Opening;
+use super::parked::Verdict;
 use super::place::{ConnRef, LinkRef};
 use super::settings::ListenerId;
 
@@ -48,6 +49,8 @@ pub(super) enum Mail {
     Detach { link: LinkRef, closed: bool, error: Option<Box<ErrorCondition>> },
     /// See [`router_core::Host::open_link`].
     OpenLink(Box<Opening>),
+    /// What the interior knows of the address of an attach that waits for it.
+    LookedUp { link: LinkRef, token: u64, verdict: Verdict },
     /// The message that this link sends has grown.
     Grown { link: LinkRef },
     /// The message that this link receives may go on.

@@ -29,6 +29,7 @@ mod opening;
 mod outgoing;
 mod overdue;
 mod own_links;
+mod parked;
 mod place;
 mod reading;
 mod receiving;
@@ -46,9 +47,11 @@ mod turn;
 
 use std::time::Duration;
 
-pub(crate) use event::{EdgeUpdate, NetworkUpdate, ShardEvent, SubscriberMessage};
+pub(crate) use event::{EdgeUpdate, LookUp, NetworkUpdate, ShardEvent, SubscriberMessage};
 pub(crate) use handle::Shards;
 pub(crate) use host::ShardHost;
+pub(crate) use parked::Verdict;
+pub(crate) use place::LinkRef;
 pub(crate) use repetition::Repetition;
 pub(crate) use settings::{
     ConnectionSettings, ConnectorAttempt, ConnectorId, FailoverServer, ListenerId, ListenerSpec, Role,

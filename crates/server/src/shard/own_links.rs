@@ -46,6 +46,10 @@ impl ShardHost {
             else {
                 continue;
             };
+            if core.link_id(key).is_none() {
+                // It has been given up meanwhile.
+                continue;
+            }
             mark_dirty(&mut self.dirty, conn);
             match conn.open_link(key, link) {
                 Ok(link) => core.link_opened(self.now, self, key, link),

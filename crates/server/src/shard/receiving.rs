@@ -48,6 +48,7 @@ impl ShardHost {
             }
             Mail::Detach { link, closed, error } => Host::detach(self, link, closed, error.map(|error| *error)),
             Mail::OpenLink(opening) => self.openings.push_back(*opening),
+            Mail::LookedUp { link, token, verdict } => self.looked_up(core, link, token, verdict),
             Mail::Grown { link } => self.grown(link),
             Mail::Resume { link } => self.resume(link),
             Mail::Drop(conn) => self.drop_now(core, conn),

@@ -25,6 +25,10 @@ pub(super) struct Shared {
     /// This router as it stands in annotations; `None` on edge routers.
     pub(super) this_router: Option<String>,
     pub(super) backlog: Backlog,
+    /// On edge routers: there is an interior to ask before a client's link is attached.
+    pub(super) asks_interior: AtomicBool,
+    /// Attaches that have waited for an answer of the interior's.
+    pub(super) look_ups: AtomicU64,
     /// Sockets accepted since the start.
     pub(super) accepted: AtomicU64,
     /// The shards' threads.
@@ -45,6 +49,8 @@ impl Shared {
             container_id,
             core: Mutex::new(Core::new(settings)),
             backlog: Backlog::default(),
+            asks_interior: AtomicBool::new(false),
+            look_ups: AtomicU64::new(0),
             accepted: AtomicU64::new(0),
             threads: Mutex::default(),
             posts: std::iter::repeat_with(OnceLock::new).take(workers.clamp(1, usize::from(u16::MAX - 1))).collect(),
