@@ -13,22 +13,29 @@ from .router import OLD_ROUTER, PATIENCE, Router, free_port
 #: Seconds that a network may take to come to rest after whatever happened to it.
 REST = 60
 
-#: Topologies: trunks between routers by their numbers, each with the one that connects first.
+#: Topologies: connections between routers by their numbers, each with the one that connects first.
 TOPOLOGIES = {
     "line": [(0, 1), (1, 2)],
     "ring": [(0, 1), (1, 2), (2, 3), (3, 0)],
     "mesh": [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)],
+    "edges": [(1, 0), (2, 0), (3, 0), (4, 1), (5, 1)],
+    "uplinks": [(1, 0), (2, 0), (2, 1)],
 }
+
+#: Which of their routers are edge routers.
+EDGES = {"edges": {2, 3, 4, 5}, "uplinks": {2}}
 
 
 def mixes(topology):
     """What kinds of routers to make a topology of: a letter for each, `n` for ours and `o` for the old kind."""
     count = 1 + max(max(trunk) for trunk in TOPOLOGIES[topology])
+    edges = EDGES.get(topology, set())
     ours = "n" * count
     if not os.environ.get(OLD_ROUTER):
         return [ours]
     single = [ours[:at] + "o" + ours[at + 1 :] for at in range(count)]
-    return [ours, *single, *(("on" * count)[at : at + count] for at in (0, 1))]
+    sides = ["".join("o" if (at in edges) == old_edges else "n" for at in range(count)) for old_edges in (True, False)]
+    return [ours, *single, *(("on" * count)[at : at + count] for at in (0, 1)), *(sides if edges else [])]
 
 
 class Node(Router):
@@ -40,19 +47,42 @@ class Node(Router):
         self.is_old = old
         self.executable = os.environ[OLD_ROUTER] if old else None
         self.trunk_port = free_port()
-        self.connects_to = []
+        self.edge_port = free_port()
+        self.uplinks = []
+
+    @property
+    def is_edge(self):
+        return self.mode == "edge"
+
+    @property
+    def management_address(self):
+        """Where every router of the network finds its management."""
+        return f"_edge/{self.id}/$management" if self.is_edge else f"_topo/0/{self.id}/$management"
 
     def configure(self, trunks):
         """Writes its configuration; `trunks` are the nodes that it connects to."""
+        self.uplinks = trunks if self.is_edge else []
+        role = "edge" if self.is_edge else "inter-router"
         connectors = "".join(
             f"""
 connector {{
     name: to-{node.id}
-    role: inter-router
+    role: {role}
     host: 127.0.0.1
-    port: {node.trunk_port}
+    port: {node.edge_port if self.is_edge else node.trunk_port}
 }}"""
             for node in trunks
+        )
+        listeners = "".join(
+            f"""
+listener {{
+    role: {role}
+    host: 127.0.0.1
+    port: {port}
+    saslMechanisms: ANONYMOUS
+    authenticatePeer: no
+}}"""
+            for role, port in (() if self.is_edge else (("inter-router", self.trunk_port), ("edge", self.edge_port)))
         )
         self.config_file.write_text(
             f"""
@@ -66,13 +96,7 @@ listener {{
     saslMechanisms: ANONYMOUS
     authenticatePeer: no
 }}
-listener {{
-    role: inter-router
-    host: 127.0.0.1
-    port: {self.trunk_port}
-    saslMechanisms: ANONYMOUS
-    authenticatePeer: no
-}}
+{listeners}
 {connectors}
 address {{
     prefix: multicast
@@ -99,7 +123,8 @@ class Network:
         for number, kind in enumerate(mix):
             home = folder / f"{number}"
             home.mkdir()
-            self.nodes.append(Node(home, f"R{number}", old=kind == "o"))
+            mode = "edge" if number in EDGES.get(topology, set()) else "interior"
+            self.nodes.append(Node(home, f"R{number}", old=kind == "o", mode=mode))
         for number, node in enumerate(self.nodes):
             node.configure([self.nodes[to] for from_, to in TOPOLOGIES[topology] if from_ == number])
         self.peers = []
@@ -158,25 +183,68 @@ class Network:
         finally:
             peer.stop()
 
+    def active_uplink(self, number):
+        """The container id of the router that an edge router is attached to; `None` while there is none."""
+        try:
+            peer = Peer(self.nodes[number])
+        except (AssertionError, ProtonException):
+            return None
+        try:
+            connections = Management(peer).query("connection", "container", "role", "active")
+            return next((conn["container"] for conn in connections if conn["role"] == "edge" and conn["active"]), None)
+        finally:
+            peer.stop()
+
     def come_to_rest(self):
-        """Until every running router knows every other one."""
+        """Until every running interior router knows every other one, and every edge router has an uplink."""
         running = {node.id: number for number, node in enumerate(self.nodes) if node.is_running()}
+        interior = {id for id, number in running.items() if not self.nodes[number].is_edge}
         deadline = time.monotonic() + REST
         for number in running.values():
-            while not self.knows(number) >= set(running):
+            edge = self.nodes[number].is_edge
+            while not (self.active_uplink(number) in interior if edge else self.knows(number) >= interior):
                 assert time.monotonic() < deadline, f"R{number} knows {self.knows(number)} only\n{self.told()}"
                 time.sleep(0.1)
 
-    def wait_for_address(self, number, address, remote):
-        """Until a router knows of `remote` other routers with consumers of an address."""
-        peer = Peer(self.nodes[number])
+    def interior_of(self, number):
+        """The interior router that stands for a router: itself, or the one that an edge router is attached to."""
+        node = self.nodes[number]
+        return self.nodes.index(node.uplinks[0]) if node.is_edge else number
+
+    def edges_of(self, number):
+        """The edge routers that are attached to an interior router."""
+        return [at for at, node in enumerate(self.nodes) if node.is_edge and self.interior_of(at) == number]
+
+    def wait_for_address(self, number, address, count=1):
+        """Until a router has `count` destinations for an address: receivers, edge routers, other interior routers. For
+        an edge router it is the interior that must have them."""
+        node = self.nodes[self.interior_of(number)]
+        self.wait_for_entry(node, address, lambda entry: entry["subscriberCount"] + entry["remoteCount"] >= count)
+
+    def wait_for_receivers_everywhere(self, address):
+        """Until each router knows of the receivers at all others."""
+        for at, node in enumerate(self.nodes):
+            if not node.is_edge:
+                interior = sum(not other.is_edge for other in self.nodes)
+                self.wait_for_address(at, address, interior + len(self.edges_of(at)))
+
+    def sender_to_everywhere(self, number, address):
+        """A sender at a router, whose messages leave an edge router from the first one on though there is a receiver."""
+        sender = self.connect(number).sender(address)
+        if self.nodes[number].is_edge:
+            self.wait_for_entry(self.nodes[number], address, lambda entry: entry["subscriberCount"] >= 2)
+        return sender
+
+    def wait_for_entry(self, node, address, condition):
+        """Until a router's entry for an address is as it should be."""
+        peer = Peer(node)
         management = Management(peer)
 
         def there():
-            entries = management.query("router.address", "name", "remoteCount")
-            return any(entry["name"] == f"M0{address}" and entry["remoteCount"] >= remote for entry in entries)
+            entries = management.query("router.address", "name", "subscriberCount", "remoteCount")
+            return any(entry["name"] == f"M0{address}" and condition(entry) for entry in entries)
 
-        peer.until(there, f"{remote} remote consumers of {address} at {self.nodes[number].id}", REST)
+        peer.until(there, f"the consumers of {address} at {node.id}", REST)
         peer.stop()
 
     def told(self):
