@@ -61,6 +61,9 @@ pub(crate) struct Examined<'a> {
     pub(crate) sufficient: bool,
 }
 
+/// What every section begins with.
+const DESCRIBED: u8 = 0;
+
 /// What precedes the body of a message, as far as it is there.
 pub(crate) fn before_body(bytes: &[u8]) -> &[u8] {
     let mut scanner = Scanner::new(bytes, false);
@@ -108,6 +111,15 @@ pub(crate) struct Look {
     pub(crate) keep: bool,
 }
 
+impl Look {
+    /// Whether what begins with this byte goes through unread: it is no section at all, but enough of the message has been
+    /// seen to pass it on, and the rest is still coming. (The old router streams such messages, too.)
+    fn takes_as_body(&self, found: &Examined<'_>, begins: Option<&u8>) -> bool {
+        let is_known = self.depth == Depth::Annotations || found.router.to.is_some();
+        !self.complete && is_known && begins.is_some_and(|byte| *byte != DESCRIBED)
+    }
+}
+
 /// Looks at the sections of a message.
 ///
 /// # Errors
@@ -118,12 +130,17 @@ pub(crate) fn examine<'a>(bytes: &'a [u8], look: &Look) -> Result<Examined<'a>, 
     let router = RouterAnnotations::default();
     let mut found = Examined { layout, priority: 4, to: None, user_id: None, router, sufficient: true };
     let mut scanner = Scanner::new(bytes, look.complete);
-    let mut seen = None;
+    let (mut seen, mut end) = (None, 0);
     loop {
-        match scanner.next().map_err(|_| Refusal::Format)? {
+        let scan = match scanner.next() {
+            Ok(scan) => scan,
+            Err(_) if look.takes_as_body(&found, bytes.get(end)) => return Ok(found),
+            Err(_) => return Err(Refusal::Format),
+        };
+        match scan {
             Scan::Section(section) => {
                 found.note(&section, look.depth)?;
-                seen = Some(section.kind);
+                (seen, end) = (Some(section.kind), section.end());
             }
             Scan::Incomplete { begun } => {
                 found.sufficient = look.depth.is_reached(seen, begun);

@@ -164,3 +164,21 @@ fn router_annotations_of_the_wrong_type_are_refused_in_the_old_words() {
     let refused = examine(&[section, body("x")].concat(), &COMPLETE).unwrap_err().condition();
     assert_eq!(refused, ErrorCondition::new("amqp:invalid-field", "to-override not a valid string type"));
 }
+
+#[test]
+fn what_is_no_message_goes_through_while_it_comes_where_its_way_is_known() {
+    let shallow = Look { depth: Depth::Annotations, ..COMING };
+    let found = examine(b"0123456789", &shallow).expect("it is passed on unread");
+    assert!(found.sufficient);
+    let sent = edited(b"0123456789", &shallow, Some(RouterPart { to_override: Some("q"), ..THIS }));
+    let further = examine(&sent, &COMING).expect("the next router passes it on, too");
+    assert!(further.sufficient && further.router.to == Some("q"));
+    assert!(sent.ends_with(b"0123456789"));
+}
+
+#[test]
+fn what_is_no_message_is_refused_when_all_of_it_is_there_or_its_way_is_not_known() {
+    let shallow = Look { depth: Depth::Annotations, ..COMPLETE };
+    assert_eq!(examine(b"0123456789", &shallow).unwrap_err(), Refusal::Format);
+    assert_eq!(examine(b"0123456789", &COMING).unwrap_err(), Refusal::Format);
+}
