@@ -12,6 +12,7 @@
 
 pub mod check;
 mod client;
+mod connecting;
 mod frame;
 mod host;
 mod ledger;

@@ -11,14 +11,12 @@ use crate::frame::Frame;
 use crate::ledger::Ledger;
 use crate::random::Random;
 use crate::router::{ControlTraffic, Router};
-use crate::wire::{End, Wire};
+use crate::wire::Wire;
 
 /// A peer that is silent for so long is given up (the idle time-out of connections between routers, and a little).
 const SILENCE: Duration = Duration::from_secs(16);
-/// How long it takes to notice that a socket was closed, at most.
-const NOTICE: Duration = Duration::from_millis(20);
 /// Waits between attempts to connect: the first, and the longest.
-const RETRY: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
+pub(crate) const RETRY: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
 
 /// A router's number in the world.
 pub type RouterNo = usize;
@@ -28,7 +26,7 @@ pub type ClientNo = usize;
 pub type TrunkNo = usize;
 
 /// Something that is going to happen.
-enum Event {
+pub(crate) enum Event {
     /// A frame reaches an end.
     Frame { wire: u32, to: usize, frame: Box<Frame> },
     /// An end notices that its connection is gone.
@@ -43,31 +41,31 @@ enum Event {
     Silent { wire: u32, direction: usize, since: Duration },
 }
 
-struct Site {
-    id: String,
-    router: Option<Router>,
+pub(crate) struct Site {
+    pub(crate) id: String,
+    pub(crate) router: Option<Router>,
     /// How many routers were started here.
-    life: u32,
+    pub(crate) life: u32,
     /// When its timer event is.
-    timer: Option<Now>,
-    instance: i64,
+    pub(crate) timer: Option<Now>,
+    pub(crate) instance: i64,
 }
 
-struct Trunk {
-    ends: [RouterNo; 2],
-    cost: u32,
-    latency: Duration,
-    wire: Option<u32>,
+pub(crate) struct Trunk {
+    pub(crate) ends: [RouterNo; 2],
+    pub(crate) cost: u32,
+    pub(crate) latency: Duration,
+    pub(crate) wire: Option<u32>,
     /// It is not to be connected.
-    cut: bool,
-    wait: Duration,
+    pub(crate) cut: bool,
+    pub(crate) wait: Duration,
 }
 
-struct Seat {
-    client: Client,
-    at: RouterNo,
-    wire: Option<u32>,
-    gone: bool,
+pub(crate) struct Seat {
+    pub(crate) client: Client,
+    pub(crate) at: RouterNo,
+    pub(crate) wire: Option<u32>,
+    pub(crate) gone: bool,
 }
 
 /// The world.
@@ -78,16 +76,16 @@ pub struct World {
     pub random: Random,
     /// What became of every message.
     pub ledger: Ledger,
-    max_routers: u16,
-    logged: Option<Level>,
-    sites: Vec<Site>,
-    trunks: Vec<Trunk>,
-    seats: Vec<Seat>,
-    wires: BTreeMap<u32, Wire>,
-    next_wire: u32,
-    events: BinaryHeap<Reverse<(Now, u64)>>,
-    happenings: BTreeMap<u64, Event>,
-    next_event: u64,
+    pub(crate) max_routers: u16,
+    pub(crate) logged: Option<Level>,
+    pub(crate) sites: Vec<Site>,
+    pub(crate) trunks: Vec<Trunk>,
+    pub(crate) seats: Vec<Seat>,
+    pub(crate) wires: BTreeMap<u32, Wire>,
+    pub(crate) next_wire: u32,
+    pub(crate) events: BinaryHeap<Reverse<(Now, u64)>>,
+    pub(crate) happenings: BTreeMap<u64, Event>,
+    pub(crate) next_event: u64,
 }
 
 impl World {
@@ -291,17 +289,17 @@ impl World {
         Some(self.now - start)
     }
 
-    fn later(&mut self, after: Duration, event: Event) {
+    pub(crate) fn later(&mut self, after: Duration, event: Event) {
         self.at(self.now + after, event);
     }
 
-    fn at(&mut self, when: Now, event: Event) {
+    pub(crate) fn at(&mut self, when: Now, event: Event) {
         self.next_event += 1;
         self.happenings.insert(self.next_event, event);
         self.events.push(Reverse((when, self.next_event)));
     }
 
-    fn happen(&mut self, event: Event) {
+    pub(crate) fn happen(&mut self, event: Event) {
         match event {
             Event::Frame { wire, to, frame } => self.arrive(wire, to, *frame),
             Event::Lost { wire, end } => self.lost(wire, end),
@@ -317,7 +315,7 @@ impl World {
         }
     }
 
-    fn timer(&mut self, router: RouterNo, life: u32) {
+    pub(crate) fn timer(&mut self, router: RouterNo, life: u32) {
         let site = &mut self.sites[router];
         if site.life != life || site.timer != Some(self.now) {
             return;
@@ -327,152 +325,5 @@ impl World {
             running.handle_timeout(self.now);
             self.collect(router);
         }
-    }
-
-    fn add_wire(&mut self, ends: [End; 2], latency: Duration, cost: u32) -> u32 {
-        self.next_wire += 1;
-        self.wires.insert(self.next_wire, Wire::new(ends, latency, cost));
-        self.next_wire
-    }
-
-    fn connect(&mut self, number: TrunkNo) {
-        let trunk = &mut self.trunks[number];
-        if trunk.cut || trunk.wire.is_some() {
-            return;
-        }
-        let [from, to] = trunk.ends;
-        let (cost, latency) = (trunk.cost, trunk.latency);
-        // An attempt that fails is followed by a later one, with some chance in it.
-        let wait = trunk.wait;
-        trunk.wait = (wait * 2).min(RETRY.1);
-        if self.sites[from].router.is_none() || self.sites[to].router.is_none() {
-            let wait = self.random.between(wait / 2, wait);
-            return self.later(wait, Event::Connect(number));
-        }
-        self.trunks[number].wait = RETRY.0;
-        let wire = self.add_wire([End::Router(from), End::Router(to)], latency, cost);
-        self.trunks[number].wire = Some(wire);
-        for (side, end) in [(1, to), (0, from)] {
-            if let Some(router) = &mut self.sites[end].router {
-                router.add_conn(wire, side, true);
-            }
-        }
-        self.collect(from);
-    }
-
-    fn join(&mut self, client: ClientNo) {
-        let seat = &self.seats[client];
-        if seat.gone || seat.wire.is_some() {
-            return;
-        }
-        let at = seat.at;
-        if self.sites[at].router.is_none() {
-            return self.later(RETRY.0, Event::Join(client));
-        }
-        let wire = self.add_wire([End::Client(client), End::Router(at)], Duration::from_micros(50), 1);
-        self.seats[client].wire = Some(wire);
-        if let Some(router) = &mut self.sites[at].router {
-            router.add_conn(wire, 1, false);
-        }
-        self.send_frame(wire, 0, Frame::Open { answer: false, container: "client".to_owned() });
-    }
-
-    /// Closes a connection: what is on its way is lost, and each end notices after a while.
-    fn close(&mut self, number: u32) {
-        let Some(wire) = self.wires.get_mut(&number).filter(|wire| wire.open) else { return };
-        wire.open = false;
-        for end in 0..2 {
-            let after = self.random.between(Duration::ZERO, NOTICE);
-            self.later(after, Event::Lost { wire: number, end });
-        }
-    }
-
-    fn lost(&mut self, number: u32, end: usize) {
-        let Some(wire) = self.wires.get_mut(&number) else { return };
-        wire.noticed[end] = true;
-        let (this, both) = (wire.ends[end], wire.noticed == [true; 2]);
-        if both {
-            self.wires.remove(&number);
-        }
-        match this {
-            End::Router(router) => {
-                if let Some(running) = &mut self.sites[router].router {
-                    running.lost(self.now, number);
-                    self.collect(router);
-                }
-                if end == 0
-                    && let Some(trunk) = self.trunks.iter().position(|trunk| trunk.wire == Some(number))
-                {
-                    self.trunks[trunk].wire = None;
-                    let wait = self.random.between(RETRY.0 / 2, RETRY.0);
-                    self.later(wait, Event::Connect(trunk));
-                }
-            }
-            End::Client(client) => {
-                let seat = &mut self.seats[client];
-                seat.wire = None;
-                seat.client.lost(&mut self.ledger);
-                self.later(RETRY.0, Event::Join(client));
-            }
-        }
-    }
-
-    fn arrive(&mut self, number: u32, to: usize, frame: Frame) {
-        let Some(wire) = self.wires.get(&number).filter(|wire| wire.open) else { return };
-        if wire.stalled[1 - to] {
-            return;
-        }
-        match wire.ends[to] {
-            End::Router(router) => {
-                let cost = wire.cost;
-                if let Some(running) = &mut self.sites[router].router {
-                    running.frame(self.now, number, cost, frame);
-                    self.collect(router);
-                }
-            }
-            End::Client(client) => {
-                self.seats[client].client.frame(client, frame, &mut self.ledger);
-                self.collect_from_client(client);
-            }
-        }
-    }
-
-    /// Sends what a router has to send, and sees to its timer.
-    fn collect(&mut self, router: RouterNo) {
-        let Some(running) = &mut self.sites[router].router else { return };
-        let mut frames = std::mem::take(&mut running.host.out);
-        for (wire, frame) in frames.drain(..) {
-            let side = self.wires.get(&wire).and_then(|wire| wire.ends.iter().position(|end| end.is_of(router)));
-            let Some(side) = side else { continue };
-            if let (Some(bytes), Some(running)) = (frame.control_bytes(), &mut self.sites[router].router) {
-                running.control.messages += 1;
-                running.control.bytes += bytes as u64;
-            }
-            self.send_frame(wire, side, frame);
-        }
-        let site = &mut self.sites[router];
-        let Some(running) = &mut site.router else { return };
-        running.host.out = frames;
-        if let Some(due) = running.next_timeout().map(|due| due.max(self.now))
-            && site.timer.is_none_or(|timer| due < timer)
-        {
-            site.timer = Some(due);
-            let life = site.life;
-            self.at(due, Event::Timer { router, life });
-        }
-    }
-
-    fn collect_from_client(&mut self, client: ClientNo) {
-        let frames = std::mem::take(&mut self.seats[client].client.out);
-        if let Some(wire) = self.seats[client].wire {
-            frames.into_iter().for_each(|frame| self.send_frame(wire, 0, frame));
-        }
-    }
-
-    /// Puts a frame on its way: in order, after the connection's latency.
-    fn send_frame(&mut self, number: u32, from: usize, frame: Frame) {
-        let Some(wire) = self.wires.get_mut(&number).filter(|wire| wire.open) else { return };
-        let when = wire.arrival(self.now, from);
-        self.at(when, Event::Frame { wire: number, to: 1 - from, frame: Box::new(frame) });
     }
 }
