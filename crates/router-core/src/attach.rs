@@ -8,7 +8,7 @@ use crate::address::key::{Class, FALLBACK_PHASE, parse, phase_char};
 use crate::arena::index_of;
 use crate::bind::Making;
 use crate::core::Core;
-use crate::link::NewLink;
+use crate::link::{NewLink, Stream};
 use crate::{
     AttachInfo, ConnKey, EdgeEvent, Host, Level, LinkKey, LinkType, Mode, Module, Now, Role, Treatment, attach_log,
 };
@@ -99,7 +99,12 @@ impl<H: Host> Core<H> {
         let new = NewLink { id, name, incoming, link_type, priority, own: false, send_settled };
         let link = self.add_link(conn, link, new);
         match binding {
-            Binding::Anonymous => self.links[link].set_flowing(host, &mut self.statistics, true),
+            Binding::Anonymous => {
+                if self.is_edge_stream(link) {
+                    self.links[link].stream = Stream::Incoming;
+                }
+                self.links[link].set_flowing(host, &mut self.statistics, true);
+            }
             Binding::Tracking => {
                 self.links[link].tracking = true;
                 let (conn, link) = (ConnKey(self.connections.key_at(conn)), LinkKey(self.links.key_at(link)));

@@ -29,6 +29,8 @@ pub(crate) struct Connection<H: Host> {
     pub(crate) last_delivery: Option<u32>,
     /// When the last heartbeat came that was told of, in whole seconds of [`Now`].
     pub(crate) heartbeat: Option<u32>,
+    /// To another router: links for one large message at a time that have nothing to do; may name links gone since.
+    pub(crate) idle_streams: Vec<u64>,
     /// Its links to another router, if there is one.
     pub(crate) neighbor: Option<Box<Neighbor>>,
     /// What the surroundings said of it.
@@ -59,6 +61,7 @@ impl<H: Host> Core<H> {
             opened: now,
             last_delivery: None,
             heartbeat: None,
+            idle_streams: Vec::new(),
             neighbor: None,
             info,
         });

@@ -263,6 +263,13 @@ impl<H: Host> Core<H> {
                 .any(|link| in_use(&self.links[link]))
     }
 
+    /// Whether a link without an address that a peer has attached is for large messages from beyond the edge: an edge
+    /// router has another one for all others, its first; the interior has none.
+    pub(crate) fn is_edge_stream(&self, link: u32) -> bool {
+        let first = self.connections[self.links[link].conn].first_link;
+        self.is_at_edge(link) && (self.settings.mode == Mode::Edge || first != link)
+    }
+
     /// Whether a link is on a connection between an edge router and the interior.
     pub(crate) fn is_at_edge(&self, link: u32) -> bool {
         self.connections[self.links[link].conn].info.role == Role::Edge

@@ -64,7 +64,7 @@ impl<H: Host> Core<H> {
                     return false;
                 }
             }
-            Destination::Link(receiver) => {
+            Destination::Link(receiver) | Destination::EdgeLink(receiver) => {
                 self.send(host, Delivery::outgoing(receiver, &passage, true), &mut passage);
             }
             Destination::All => self.send_copies(host, addr, &mut passage),

@@ -38,8 +38,6 @@ pub(crate) struct Neighbor {
     attached: [u8; 2],
     /// Control messages may pass.
     pub(crate) up: bool,
-    /// Links for one large message at a time that have nothing to do; may name links gone since.
-    pub(crate) idle_streams: Vec<u64>,
 }
 
 impl Neighbor {
@@ -51,7 +49,6 @@ impl Neighbor {
             data: [NONE; PRIORITIES as usize],
             attached: [0; 2],
             up: false,
-            idle_streams: Vec::new(),
         }
     }
 
@@ -131,11 +128,11 @@ impl<H: Host> Core<H> {
         priority: u8,
     ) -> u32 {
         let name = format!("qdlink.{}", self.generate_name());
-        let capability = match link_type {
-            LinkType::RouterControl => CONTROL_CAPABILITY,
-            _ => DATA_CAPABILITY,
+        let capabilities = match link_type {
+            LinkType::RouterControl => vec![CONTROL_CAPABILITY.into()],
+            LinkType::InterRouter => vec![DATA_CAPABILITY.into()],
+            _ => Vec::new(),
         };
-        let capabilities = vec![capability.into()];
         let open = OpenLink {
             name: name.clone(),
             incoming,

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
 use crate::link::{Link, Stream};
-use crate::{Host, Level, LinkClass, LinkType, Mode, Module};
+use crate::{Host, Level, LinkClass, LinkType, Mode, Module, Role};
 
 /// Priority shown for these links: that of ordinary messages.
 const STREAM_PRIORITY: u8 = 4;
@@ -26,15 +26,17 @@ pub(crate) struct KeptStreams(SmallVec<[u64; 2]>);
 impl<H: Host> Core<H> {
     /// A link for one large message to the neighbour on this connection: one that waits, or a new one.
     pub(crate) fn stream_link(&mut self, host: &mut H, conn: u32) -> u32 {
-        while let Some(key) = self.connections[conn].neighbor.as_mut().and_then(|neighbor| neighbor.idle_streams.pop())
-        {
+        while let Some(key) = self.connections[conn].idle_streams.pop() {
             if let Some(link) = self.links.get_mut(key) {
                 link.stream = Stream::Busy;
                 return index_of(key);
             }
         }
         let class = LinkClass::Streaming;
-        let link = self.open_router_link(host, conn, false, LinkType::InterRouter, class, STREAM_PRIORITY);
+        // Between an edge router and the interior they are links without an address like any others.
+        let link_type =
+            if self.connections[conn].info.role == Role::Edge { LinkType::Endpoint } else { LinkType::InterRouter };
+        let link = self.open_router_link(host, conn, false, link_type, class, STREAM_PRIORITY);
         self.links[link].stream = Stream::Busy;
         link
     }
@@ -44,8 +46,8 @@ impl<H: Host> Core<H> {
         let index = self.stream_link(host, conn);
         let key = self.links.key_at(index);
         let Some(sender) = self.links.get_mut(sender) else { return index };
-        let only_one =
-            sender.stream == Stream::Incoming || sender.link_type == LinkType::Endpoint && sender.addr != NONE;
+        let only_one = sender.stream == Stream::Incoming
+            || sender.link_type == LinkType::Endpoint && sender.addr != NONE && !sender.own;
         if only_one {
             sender.kept_streams.get_or_insert_default().0.push(key);
             self.links[index].stream = Stream::Kept;
@@ -93,9 +95,7 @@ impl<H: Host> Core<H> {
         link.stream = Stream::Idle;
         let conn = link.conn;
         let key = self.links.key_at(index);
-        if let Some(neighbor) = &mut self.connections[conn].neighbor {
-            neighbor.idle_streams.push(key);
-        }
+        self.connections[conn].idle_streams.push(key);
     }
 
     /// How many links of a connection are detached at once.
@@ -105,18 +105,16 @@ impl<H: Host> Core<H> {
 
     /// Detaches some of the links that wait, where there are too many.
     pub(crate) fn scrub_streams(&mut self, host: &mut H) {
-        for at in 0..self.neighbors.len() {
-            let conn = self.neighbors[at];
-            if conn == NONE {
-                continue;
-            }
+        let many = self.connections.iter().filter(|(_, connection)| connection.idle_streams.len() > MAX_IDLE);
+        let conns: Vec<_> = many.map(|(key, _)| index_of(key)).collect();
+        for conn in conns {
             for _ in 0..self.detached_at_once() {
-                let Some(neighbor) = &mut self.connections[conn].neighbor else { break };
-                if neighbor.idle_streams.len() <= MAX_IDLE {
+                let idle = &mut self.connections[conn].idle_streams;
+                if idle.len() <= MAX_IDLE {
                     break;
                 }
                 // The one that has waited longest.
-                let key = neighbor.idle_streams.remove(0);
+                let key = idle.remove(0);
                 if let Some(link) = self.links.get(key) {
                     let detached = link.host;
                     self.remove_link(host, index_of(key), "Link detached");

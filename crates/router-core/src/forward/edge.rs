@@ -3,7 +3,7 @@
 use crate::arena::NONE;
 use crate::core::Core;
 use crate::forward::{Destination, Passage};
-use crate::{Host, Mode, Role, Treatment};
+use crate::{Host, Mode, Offered, Role, Treatment};
 
 /// Key of the address that an edge router's uplink is bound to: it takes whatever is not here.
 pub(crate) const UPLINK_KEY: &str = "L_edge";
@@ -12,12 +12,45 @@ impl<H: Host> Core<H> {
     /// Chooses for an address whose consumers are not all the same to each delivery.
     #[inline(never)]
     pub(crate) fn choose_beyond(&mut self, addr: u32, passage: &Passage<'_, H::Content>) -> Destination {
-        let chosen = self.choose_anywhere(addr, passage);
-        match (chosen, self.came_over_edge(passage)) {
+        let chosen = match (self.choose_anywhere(addr, passage), self.came_over_edge(passage)) {
             (Destination::Link(link), Some(from)) if self.links[link].conn == from => {
                 self.choose_elsewhere(addr, from, passage)
             }
-            _ => chosen,
+            (chosen, _) => chosen,
+        };
+        match chosen {
+            Destination::Link(link) if self.is_at_edge(link) => Destination::EdgeLink(link),
+            chosen => chosen,
+        }
+    }
+
+    /// Forwards a delivery to a link between an edge router and the interior.
+    #[inline(never)]
+    pub(crate) fn forward_over_edge(
+        &mut self,
+        host: &mut H,
+        link: u32,
+        passage: &mut Passage<'_, H::Content>,
+    ) -> Offered {
+        let link = self.or_stream(host, link, passage);
+        let offered = self.forward_to_one(host, link, passage, 0);
+        if !passage.complete {
+            self.return_stream(link);
+        }
+        offered
+    }
+
+    /// The link itself, or, for a message that is still coming, and for what its sender sends after that, one for large
+    /// messages to the same router.
+    pub(crate) fn or_stream(&mut self, host: &mut H, link: u32, passage: &Passage<'_, H::Content>) -> u32 {
+        let conn = self.links[link].conn;
+        if self.connections[conn].info.role != Role::Edge {
+            return link;
+        }
+        match self.kept_stream(passage.link, conn) {
+            Some(kept) => kept,
+            None if passage.complete || !self.connections[conn].info.streaming_links => link,
+            None => self.stream_link_for(host, conn, passage.link),
         }
     }
 

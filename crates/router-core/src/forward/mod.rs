@@ -98,6 +98,8 @@ impl<'a, C> Passage<'a, C> {
 pub(crate) enum Destination {
     /// To one link.
     Link(u32),
+    /// To one link between an edge router and the interior, or to a link for large messages there.
+    EdgeLink(u32),
     /// To the neighbour at this place among the hops of the address.
     Hop(u32),
     /// To one subscriber.
@@ -116,6 +118,7 @@ impl<H: Host> Core<H> {
         passage.addr = addr;
         match self.choose(addr, passage) {
             Destination::Link(receiver) => self.forward_to_one(host, receiver, passage, 0),
+            Destination::EdgeLink(link) => self.forward_over_edge(host, link, passage),
             Destination::Hop(at) => self.forward_to_hop(host, addr, at, passage),
             Destination::All => {
                 if passage.needs_record() {
@@ -140,8 +143,8 @@ impl<H: Host> Core<H> {
     }
 
     /// `counted`: key of the address that counts it as outstanding with a neighbour.
-    #[inline(always)] // Else the one place that counts calls it, for the sake of the one that does not.
-    fn forward_to_one(
+    #[inline(always)] // Else the one place that counts calls it, for the sake of those that do not.
+    pub(crate) fn forward_to_one(
         &mut self,
         host: &mut H,
         receiver: u32,

@@ -54,7 +54,11 @@ impl<H: Host> Core<H> {
     fn send_copy(&mut self, host: &mut H, receiver: u32, passage: &mut Passage<'_, H::Content>) {
         self.expect_copy(passage.origin);
         let settled = passage.settled || self.links[receiver].send_settled;
-        self.send(host, Delivery::outgoing(receiver, passage, settled), passage);
+        let link = self.or_stream(host, receiver, passage);
+        self.send(host, Delivery::outgoing(link, passage, settled), passage);
+        if !passage.complete {
+            self.return_stream(link);
+        }
     }
 
     /// Sends a copy to each neighbour that leads to consumers; how many.

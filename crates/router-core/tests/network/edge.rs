@@ -1,6 +1,7 @@
 //! Edge routers and the interior router that they are connected to.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use amqp::DeliveryState;
 use router_core::*;
@@ -15,9 +16,12 @@ fn with_edge() -> Mesh {
 
 fn with_edge_distributing(prefix: &str, distribution: Treatment) -> Mesh {
     let mut mesh = Mesh::distributing(&["A", "B", "edge1", "edge2"], prefix, distribution);
-    mesh.join(0, 1);
+    mesh.join_with(0, 1, |info| info.streaming_links = true);
     for edge in [2, 3] {
-        mesh.join_with(edge, 0, |info| info.role = Role::Edge);
+        mesh.join_with(edge, 0, |info| {
+            info.role = Role::Edge;
+            info.streaming_links = true;
+        });
         mesh.open_uplink(edge, 0, None, false, Bound::Address("L_edge".into()));
         let id = mesh.routers[edge].host.id.clone();
         mesh.open_uplink_with(edge, 0, Some(&id), &["qd.router-edge-downlink"], true, Bound::Anonymous);
@@ -215,6 +219,87 @@ fn what_came_from_the_only_consumers_edge_router_is_released() {
         let message = mesh.send(sender);
         assert_eq!(mesh.told(message), Some(DeliveryState::Released), "{distribution:?}");
         assert_eq!(mesh.counts([receiver]), [0], "{distribution:?}");
+    }
+}
+
+#[test]
+fn a_large_message_holds_up_nobody_between_an_edge_router_and_the_interior() {
+    for (from, to) in [(2, 1), (1, 2), (2, 3)] {
+        let mut mesh = with_edge();
+        let addresses = ["slow", "quick", "slower"];
+        let receivers = addresses.map(|address| mesh.receiver(to, address, 10));
+        let senders = addresses.map(|address| {
+            for edge in [from, to].into_iter().filter(|router| *router > 1) {
+                if edge == to {
+                    consumer_proxy(&mut mesh, edge, address);
+                } else {
+                    mesh.open_uplink(edge, 0, Some(address), false, Bound::Address(format!("M0{address}")));
+                }
+            }
+            mesh.sender(from, address)
+        });
+        let anonymous = mesh.sender(from, "");
+        let large = [
+            mesh.begin(senders[0]),
+            mesh.send_with(
+                anonymous,
+                |message| {
+                    message.to = Some("slower".into());
+                    message.complete.store(false, Ordering::Relaxed);
+                },
+                false,
+            ),
+        ];
+        mesh.send(senders[1]);
+        mesh.send_to(anonymous, "quick");
+        assert_eq!(mesh.counts(receivers), [1, 2, 1], "{from} to {to}");
+        for message in large {
+            mesh.end(message);
+            mesh.accept(message);
+            assert_eq!(mesh.told[&message], (Some(DeliveryState::Accepted), true), "{from} to {to}");
+        }
+    }
+}
+
+#[test]
+fn a_large_multicast_from_an_edge_router_reaches_each_subscriber_once() {
+    for anonymous in [false, true] {
+        let mut mesh = with_edge_distributing("m", Treatment::Multicast);
+        let receivers = [0, 1, 2, 3].map(|router| mesh.receiver(router, "m", 10));
+        consumer_proxy(&mut mesh, 2, "m");
+        consumer_proxy(&mut mesh, 3, "m");
+        let sender = mesh.sender(2, if anonymous { "" } else { "m" });
+        if !anonymous {
+            mesh.open_uplink(2, 0, Some("m"), false, Bound::Address("M0m".into()));
+        }
+        let begin = |message: &mut Message| {
+            message.to = Some("m".into());
+            message.complete.store(false, Ordering::Relaxed);
+        };
+        let message = mesh.send_with(sender, begin, false);
+        mesh.end(message);
+        mesh.accept(message);
+        assert_eq!(mesh.counts(receivers), [1; 4], "anonymous: {anonymous}");
+        assert_eq!(mesh.told[&message], (Some(DeliveryState::Accepted), true), "anonymous: {anonymous}");
+    }
+}
+
+#[test]
+fn what_a_sender_at_an_edge_router_sends_after_a_large_message_takes_the_same_way() {
+    let mut mesh = with_edge();
+    mesh.receiver(1, "q", 100);
+    let sender = mesh.sender(2, "q");
+    let proxy = mesh.open_uplink(2, 0, Some("q"), false, Bound::Address("M0q".into()));
+    for _ in 0..3 {
+        let large = mesh.begin(sender);
+        mesh.end(large);
+        mesh.send(sender);
+    }
+    assert_eq!(mesh.routers[2].core.link(mesh.now, proxy).expect("there").delivery_count, 0);
+    for router in [2, 0] {
+        let links = mesh.routers[router].core.links(mesh.now);
+        let used: Vec<_> = links.iter().filter(|link| !link.incoming).map(|link| link.delivery_count).collect();
+        assert_eq!(used.iter().filter(|count| **count > 0).collect::<Vec<_>>(), [&6], "{}", router);
     }
 }
 
