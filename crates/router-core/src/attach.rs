@@ -4,7 +4,7 @@ use amqp::condition::names;
 use amqp::terminus::{Source, TargetTerminus};
 use amqp::{ErrorCondition, Symbol};
 
-use crate::address::key::{Class, FALLBACK_PHASE, parse, phase_char};
+use crate::address::key::{Class, FALLBACK_PHASE, Parsed, parse, phase_char};
 use crate::arena::index_of;
 use crate::bind::Making;
 use crate::core::Core;
@@ -209,7 +209,7 @@ impl<H: Host> Core<H> {
         let making = self.making(&parsed, tenant);
         let found = self.find_address(&parsed, phase, tenant);
         let treatment = found.map_or(making.treatment, |found| self.addresses[found].treatment);
-        if treatment == Treatment::Unavailable {
+        if treatment == Treatment::Unavailable || self.is_closed(&parsed, tenant) {
             return Err(refusal(names::NOT_FOUND, "Node not found"));
         }
         if !incoming && parsed.class == Class::Router {
@@ -219,6 +219,12 @@ impl<H: Host> Core<H> {
             return Err(None);
         }
         Ok(self.binding(address, phase, tenant, making))
+    }
+
+    /// Whether the configuration keeps links from an address, though it may have consumers on other routers.
+    fn is_closed(&self, parsed: &Parsed<'_>, tenant: &str) -> bool {
+        let config = (parsed.class == Class::Mobile).then(|| self.configs.best_for(tenant, parsed.rest)).flatten();
+        config.is_some_and(|config| config.distribution == Treatment::Unavailable)
     }
 
     fn binding(&mut self, address: &str, phase: char, tenant: &str, making: Making) -> Binding {

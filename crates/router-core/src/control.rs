@@ -75,9 +75,12 @@ impl<H: Host> Core<H> {
         offer: &Offer<'_>,
     ) -> Offered {
         let link = index_of(passage.link);
-        let Some(addr) = self.resolve_arrival(link, offer).filter(|_| !self.was_here(offer)) else {
+        let Some(addr) = self.resolve_arrival(link, offer) else {
             return self.unroutable(host, passage, DeliveryState::Released);
         };
+        if self.was_here(offer) {
+            return self.deliver_to_namesake(host, addr, passage, offer);
+        }
         if !self.addresses[addr].is_control() {
             return self.forward(host, addr, passage);
         }
@@ -90,11 +93,34 @@ impl<H: Host> Core<H> {
         }
         let conns = self.control_hops(addr, passage);
         self.send_control_copies(host, &conns, passage);
+        self.hand_to_all(host, addr, passage);
+        self.taken(host, passage, DeliveryState::Accepted)
+    }
+
+    /// A control message has come that began here, or at another router of the same id: the routing protocol can tell.
+    /// One that only passed here is not heard twice.
+    fn deliver_to_namesake(
+        &mut self,
+        host: &mut H,
+        addr: u32,
+        passage: &mut Passage<'_, H::Content>,
+        offer: &Offer<'_>,
+    ) -> Offered {
+        let began =
+            offer.trace.iter().next().is_some_and(|first| crate::routers::id_of(first) == self.settings.router_id);
+        if !began || !matches!(self.addresses[addr].reach, Some(Reach::Here | Reach::Flood)) {
+            return self.unroutable(host, passage, DeliveryState::Released);
+        }
+        passage.addr = addr;
+        self.hand_to_all(host, addr, passage);
+        self.taken(host, passage, DeliveryState::Accepted)
+    }
+
+    fn hand_to_all(&mut self, host: &mut H, addr: u32, passage: &mut Passage<'_, H::Content>) {
         for at in 0.. {
             let Some(&subscriber) = self.addresses[addr].subscribers.get(at) else { break };
             self.hand_over(host, addr, subscriber, passage);
         }
-        self.taken(host, passage, DeliveryState::Accepted)
     }
 
     /// Whether a message has passed this router before.

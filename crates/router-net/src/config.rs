@@ -9,6 +9,10 @@ pub struct Config {
     pub id: String,
     /// When the router started, in seconds since the Unix epoch. A change tells others of a restart.
     pub instance: i64,
+    /// Where the sequence numbers of the router's addresses begin. The old router takes an equal number for equal
+    /// addresses, even after a restart, which within one second does not show in the instance: so no two starts of a
+    /// router may begin with the same.
+    pub first_mobile_seq: i64,
     /// `helloIntervalSeconds`: how often neighbours greet each other.
     pub hello_interval: Duration,
     /// `helloMaxAgeSeconds`: a neighbour that is silent for longer is lost.
@@ -26,11 +30,12 @@ pub struct Config {
 }
 
 impl Config {
-    /// The old router's defaults.
+    /// The old router's defaults, and sequence numbers by the instance.
     pub fn new(id: impl Into<String>, instance: i64) -> Self {
         Self {
             id: id.into(),
             instance,
+            first_mobile_seq: mobile_seq_of(instance),
             hello_interval: Duration::from_secs(1),
             hello_max_age: Duration::from_secs(3),
             ra_interval: Duration::from_secs(30),
@@ -39,5 +44,30 @@ impl Config {
             max_routers: 128,
             max_addresses: 1_000_000,
         }
+    }
+}
+
+impl Config {
+    /// The same with sequence numbers that differ from those of any start at another millisecond.
+    pub fn started_at(self, millis_since_epoch: u64) -> Self {
+        let start = i64::try_from(millis_since_epoch).unwrap_or(i64::MAX);
+        Self { first_mobile_seq: mobile_seq_of(start), ..self }
+    }
+}
+
+/// Numbers for a start, far apart from those of the one before it; they have room in 32 bits.
+fn mobile_seq_of(start: i64) -> i64 {
+    (start & 0xf_ffff) << 10
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_starts_within_a_second_do_not_number_their_addresses_alike() {
+        let start = |millis| Config::new("A", 1_700_000_000).started_at(millis).first_mobile_seq;
+        assert!(start(1_700_000_000_001) > start(1_700_000_000_000) + 1_000);
+        assert!(start(u64::MAX) <= i64::from(i32::MAX));
     }
 }

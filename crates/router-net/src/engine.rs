@@ -65,7 +65,7 @@ impl PathEngine {
             links: Links::default(),
             nodes: NodeTable::new(config.max_routers),
             own: LinkState { id: config.id.clone(), ..LinkState::default() },
-            addresses: LocalAddresses::new(first_mobile_seq(config.instance)),
+            addresses: LocalAddresses::new(config.first_mobile_seq),
             advertise_at: now,
             flux_until: None,
             compute_at: None,
@@ -228,10 +228,4 @@ impl PathEngine {
         let text = format!("Control message error: opcode={} body={length} bytes", error.opcode());
         self.log(Module::Router, Level::Error, text);
     }
-}
-
-/// Where the sequence numbers of a router's addresses begin. The old router takes an equal number for equal addresses,
-/// even after a restart; so no two starts of a router begin with the same.
-fn first_mobile_seq(instance: i64) -> i64 {
-    (instance & 0xf_ffff) << 10
 }

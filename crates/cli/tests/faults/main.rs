@@ -10,6 +10,7 @@ mod credit;
 mod links;
 mod malformed;
 mod management;
+mod network;
 mod policies;
 mod presettled;
 mod settlement;

@@ -17,7 +17,7 @@ pub static CONNECTOR: EntityType = EntityType::new(
 )
 .operations(&["CREATE", "DELETE"])
 .attributes(&[
-    text("host", "Host name or address to connect to.").default_text("127.0.0.1").create(),
+    text("host", "Host name or address to connect to.").default_text("127.0.0.1").create().formerly("addr"),
     text("port", "Port number or service name to connect to.").default_text("amqp").create(),
     choice("protocolFamily", ADDRESS_FAMILIES, "Which kind of address the host is resolved to; any if not given.")
         .create(),

@@ -63,7 +63,10 @@ pub static LISTENER: EntityType = EntityType::new(
 )
 .operations(&["CREATE", "DELETE"])
 .attributes(&[
-    text("host", "Host name or address to listen at; all addresses if empty.").default_text("").create(),
+    text("host", "Host name or address to listen at; all addresses if empty.")
+        .default_text("")
+        .create()
+        .formerly("addr"),
     text("port", "Port number or service name; 0 lets the system choose.").default_text("amqp").create(),
     choice("socketAddressFamily", ADDRESS_FAMILIES, "Which kind of address the host is resolved to; any if not given.")
         .create()

@@ -4,7 +4,6 @@ use super::EntityType;
 
 /// Names of very old versions that are not accepted any more, and what they are called now.
 const GONE: &[(&str, &str)] = &[
-    ("addr", "host"),
     ("requirePeerAuth", "authenticatePeer"),
     ("allowNoSasl", "authenticatePeer"),
     ("routerId", "id"),
@@ -82,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_name_of_a_very_old_version_leads_to_the_present_one() {
-        assert_eq!(attribute(&LISTENER, "addr"), Some("host"));
+        assert_eq!(attribute(&LISTENER, "allowNoSasl"), Some("authenticatePeer"));
     }
 
     #[test]

@@ -166,6 +166,25 @@ impl<H: Host> Core<H> {
         best
     }
 
+    /// The hop for a message that should not have come this way: routes have just changed, and not all routers have heard.
+    /// It goes on to the nearest router with consumers, but to no neighbour where it has been.
+    #[cold]
+    pub(crate) fn detour(&self, addr: u32, passage: &Passage<'_, H::Content>) -> Destination {
+        let from = self.links.get(passage.link).map(|link| link.conn);
+        let Some(hops) = &self.addresses[addr].hops else { return Destination::Nobody };
+        let mut nearest: Option<(u32, u32)> = None;
+        for (at, hop) in hops.iter().enumerate() {
+            let Some((cost, _)) = hop.routers.first() else { continue };
+            if Some(hop.conn) != from
+                && !self.has_passed(hop.conn, passage)
+                && nearest.is_none_or(|(least, _)| *cost < least)
+            {
+                nearest = Some((*cost, at as u32));
+            }
+        }
+        nearest.map_or(Destination::Nobody, |(_, at)| Destination::Hop(at))
+    }
+
     /// The connections that get a copy of a multicast: those that lead to a router whose messages from there pass here,
     /// but not back to where it came from, nor to a router that it has passed.
     pub(crate) fn multicast_hops(&mut self, addr: u32, passage: &Passage<'_, H::Content>) -> SmallVec<[u32; 16]> {

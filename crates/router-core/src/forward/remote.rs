@@ -29,7 +29,7 @@ impl<H: Host> Core<H> {
             (Some(here), Some(hop)) if hop.is_better_than(here.eligible, here.load) => Destination::Hop(hop.at),
             (None, Some(hop)) => Destination::Hop(hop.at),
             (Some(_), _) => self.least_loaded(addr),
-            (None, None) => Destination::Nobody,
+            (None, None) => self.detour(addr, passage),
         }
     }
 

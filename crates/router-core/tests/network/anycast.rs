@@ -414,3 +414,21 @@ fn consumers_of_a_mobile_address_are_announced_and_others_are_not() {
     mesh.lose_only(second);
     assert_eq!(mesh.routers[0].host.events, [Event::NotHere("M0q".into())]);
 }
+
+#[test]
+fn a_balanced_message_that_comes_a_way_which_is_not_its_own_any_more_goes_on_all_the_same() {
+    let mut mesh = Mesh::of(&["A", "B", "C"]);
+    mesh.join(0, 1);
+    mesh.join(1, 2);
+    mesh.receiver(2, "q", 10);
+    let sender = mesh.sender(0, "q");
+    // B has not heard that what A sends to C passes here.
+    let (conn, to) = (mesh.connection(1, 2), mesh.index(1, 2));
+    let record = &mut mesh.routers[1];
+    let route = Route { next_hop: conn, cost: 1, comes_by: None, valid_origins: RouterSet::default() };
+    record.core.set_route(mesh.now, &mut record.host, to, Some(route));
+    mesh.send(sender);
+    let link = mesh.routers[1].core.links(mesh.now);
+    let passed = link.iter().filter(|link| link.link_type == LinkType::InterRouter && !link.incoming);
+    assert_eq!(passed.map(|link| link.delivery_count).sum::<u64>(), 1);
+}

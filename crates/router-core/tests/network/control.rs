@@ -46,6 +46,17 @@ fn a_flood_ends_in_a_ring_and_does_not_come_back() {
     assert!(came[0] == 0 && came[1..].iter().all(|count| *count >= 1), "{came:?}");
 }
 
+/// The trace of a message from a namesake looks like that of a message which has been here; only the routing protocol
+/// can tell them apart.
+#[test]
+fn what_a_router_of_the_same_id_says_is_heard_by_its_namesake() {
+    let mut mesh = Mesh::of(&["A", "A"]);
+    KEYS.iter().for_each(|key| mesh.subscribe_control(key));
+    mesh.join(0, 1);
+    let hello = mesh.send_control(0, "amqp:/_local/qdhello", None);
+    assert_eq!(mesh.subscribed(hello), [0, 1]);
+}
+
 #[test]
 fn what_goes_along_the_tree_comes_to_each_router_once() {
     for joined in [RING.as_slice(), FULL.as_slice()] {

@@ -115,3 +115,17 @@ fn both_sides_log_that_links_are_attached() {
         assert_eq!(attached[..2], [&line(1, dirs[0]), &line(2, dirs[1])]);
     }
 }
+
+#[test]
+fn an_address_that_is_closed_here_is_refused_though_it_has_a_consumer_elsewhere() {
+    let mut mesh = Mesh::of(&["A", "B"]);
+    mesh.join(0, 1);
+    mesh.receiver(1, "closed", 10);
+    let record = &mut mesh.routers[0];
+    let new =
+        NewAddressConfig { prefix: Some("closed".into()), distribution: Treatment::Unavailable, ..Default::default() };
+    record.core.create_address_config(&mut record.host, new).expect("valid");
+    mesh.sender(0, "closed");
+    let links = mesh.routers[0].core.links(mesh.now);
+    assert!(links.iter().all(|link| link.link_type != LinkType::Endpoint));
+}

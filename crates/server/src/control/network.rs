@@ -125,7 +125,10 @@ fn obey(core: &mut Core, host: &mut crate::shard::ShardHost, now: Duration, orde
 
 fn settings(router: &RouterConfig) -> Config {
     // A clock that stands before 1970 is as good as any other time.
-    let instance = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let instance = i64::try_from(start.as_secs()).unwrap_or(i64::MAX);
+    let millis = u64::try_from(start.as_millis()).unwrap_or(u64::MAX);
+    let engine = Config::new(router.id.clone().unwrap_or_default(), instance).started_at(millis);
     Config {
         max_routers: MAX_ROUTERS,
         hello_interval: router.hello_interval,
@@ -133,7 +136,7 @@ fn settings(router: &RouterConfig) -> Config {
         ra_interval: router.ra_interval,
         ra_interval_flux: router.ra_interval_flux,
         remote_ls_max_age: router.remote_ls_max_age,
-        ..Config::new(router.id.clone().unwrap_or_default(), i64::try_from(instance).unwrap_or(i64::MAX))
+        ..engine
     }
 }
 

@@ -1,7 +1,9 @@
 //! A router in a process of its own, and those who talk to it.
 
+pub(crate) mod cable;
 pub(crate) mod codec;
 pub(crate) mod deliveries;
+pub(crate) mod interior;
 pub(crate) mod links;
 pub(crate) mod node;
 pub(crate) mod peer;

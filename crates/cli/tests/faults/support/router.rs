@@ -16,6 +16,7 @@ pub(crate) struct Router {
     pub(crate) port: u16,
     log: Arc<Mutex<Vec<String>>>,
     config: ConfigFile,
+    killed: bool,
 }
 
 /// A configuration file, removed in the end.
@@ -62,8 +63,9 @@ impl Setup<'_> {
     fn text(&self) -> String {
         let Setup { router, listener, sections, .. } = self;
         let id = if router.contains("id:") { "" } else { "id: QDR" };
+        let mode = if router.contains("mode:") { "" } else { "mode: standalone" };
         format!(
-            "router {{\nmode: standalone\n{id}\n{router}\n}}\n{sections}\nlistener {{\nname: clients\nhost: \
+            "router {{\n{mode}\n{id}\n{router}\n}}\n{sections}\nlistener {{\nname: clients\nhost: \
              127.0.0.1\nport: 0\nsaslMechanisms: ANONYMOUS\nauthenticatePeer: no\n{listener}\n}}\n"
         )
     }
@@ -71,7 +73,7 @@ impl Setup<'_> {
     pub(crate) fn start(self) -> Router {
         let config = ConfigFile::new(&self.text());
         let (process, log) = begin(&config, self.environment);
-        let mut router = Router { process, port: 0, log, config };
+        let mut router = Router { process, port: 0, log, config, killed: false };
         router.port = router.listening_port();
         router
     }
@@ -107,6 +109,15 @@ impl Router {
         Setup { sections, ..Setup::default() }.start()
     }
 
+    /// A router with just this configuration, of which a listener for clients is on this port.
+    pub(crate) fn configured(text: &str, port: u16) -> Self {
+        let config = ConfigFile::new(text);
+        let (process, log) = begin(&config, &[]);
+        let mut router = Self { process, port, log, config, killed: false };
+        router.wait_for_log("Listening on", |line| line.contains(&format!(":{port}")));
+        router
+    }
+
     fn listening_port(&mut self) -> u16 {
         let line = self.wait_for_log("Listening on 127.0.0.1:", |line| line.contains("(clients)"));
         let port = line.split("Listening on 127.0.0.1:").nth(1).and_then(|rest| rest.split(' ').next());
@@ -137,6 +148,11 @@ impl Router {
         self.log().iter().filter(|line| line.contains(text)).count()
     }
 
+    /// Waits until so many lines contain a text.
+    pub(crate) fn wait_for_log_times(&self, text: &str, times: usize) {
+        wait_for(&format!("{text:?} {times} times in the log"), || (self.count_in_log(text) >= times).then_some(()));
+    }
+
     /// Waits for a line that contains a text and more.
     pub(crate) fn wait_for_log(&mut self, text: &str, and: impl Fn(&str) -> bool) -> String {
         let begun = std::time::Instant::now();
@@ -154,12 +170,24 @@ impl Router {
         matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// Ends the process without notice, and starts it again.
-    pub(crate) fn restart(&mut self) {
+    /// Ends the process without notice.
+    pub(crate) fn kill(&mut self) {
         self.process.kill().expect("it is running");
         self.process.wait().expect("it was killed");
+        self.killed = true;
+    }
+
+    /// Starts it again after [`Router::kill`].
+    pub(crate) fn start_again(&mut self) {
         (self.process, self.log) = begin(&self.config, &[]);
+        self.killed = false;
         self.port = self.listening_port();
+    }
+
+    /// Ends the process without notice, and starts it again.
+    pub(crate) fn restart(&mut self) {
+        self.kill();
+        self.start_again();
     }
 
     /// Keeps the processor from the router meanwhile.
@@ -195,7 +223,7 @@ impl Router {
 
 impl Drop for Router {
     fn drop(&mut self) {
-        let crashed = !self.is_running();
+        let crashed = !self.killed && !self.is_running();
         let _ = self.process.kill();
         let _ = self.process.wait();
         if crashed && !std::thread::panicking() {
