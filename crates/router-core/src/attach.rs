@@ -190,7 +190,10 @@ impl<H: Host> Core<H> {
         match address.as_deref() {
             None | Some("") if incoming => Ok(Binding::Anonymous),
             None | Some("") => Err(no_route()),
-            Some(address) => self.decide_address(address, incoming, capabilities, &tenant),
+            Some(address) => {
+                let phase = explicit_phase(incoming, !incoming || self.serves_edge(conn), capabilities);
+                self.decide_address(address, incoming, phase, &tenant)
+            }
         }
     }
 
@@ -198,14 +201,11 @@ impl<H: Host> Core<H> {
         &mut self,
         address: &str,
         incoming: bool,
-        capabilities: &[Symbol],
+        phase: Option<char>,
         tenant: &str,
     ) -> Result<Binding, Refusal> {
         let parsed = parse(address, &self.settings.router_id, self.settings.mode);
-        let phase = match explicit_phase(incoming, capabilities) {
-            Some(phase) => phase,
-            None => self.configured_phase(parsed.rest, incoming, tenant),
-        };
+        let phase = phase.unwrap_or_else(|| self.configured_phase(parsed.rest, incoming, tenant));
         let making = self.making(&parsed, tenant);
         let found = self.find_address(&parsed, phase, tenant);
         let treatment = found.map_or(making.treatment, |found| self.addresses[found].treatment);
@@ -334,11 +334,11 @@ fn link_type(capabilities: &[Symbol]) -> LinkType {
 }
 
 /// The phase that a capability asks for: `qd.waypoint.N` for senders into phase N, for receivers out of the one before;
-/// `qd.fallback` for receivers.
-fn explicit_phase(incoming: bool, capabilities: &[Symbol]) -> Option<char> {
+/// `qd.fallback` for receivers, and for edge routers that have found nobody at the address itself.
+fn explicit_phase(incoming: bool, may_fall_back: bool, capabilities: &[Symbol]) -> Option<char> {
     capabilities.iter().find_map(|capability| {
         let ordinal = match capability.as_str() {
-            "qd.fallback" if !incoming => return Some(FALLBACK_PHASE),
+            "qd.fallback" if may_fall_back => return Some(FALLBACK_PHASE),
             "qd.waypoint" => 1,
             other => other.strip_prefix("qd.waypoint.")?.parse().ok().filter(|ordinal| (1..=9).contains(ordinal))?,
         };

@@ -135,9 +135,10 @@ impl<H: Host> Core<H> {
         self.forward(host, addr, passage)
     }
 
-    /// The address itself if somebody is there; else, on an edge router, the uplink's.
+    /// The address itself if somebody is there; else, on an edge router, the uplink's: in the interior there may be
+    /// somebody, who comes before the fallback.
     fn here_or_up(&self, addr: u32, passage: &Passage<'_, H::Content>) -> u32 {
-        if self.settings.mode != Mode::Edge || self.is_reachable(addr) {
+        if self.settings.mode != Mode::Edge || self.addresses[addr].has_destination() {
             return addr;
         }
         self.up(passage).unwrap_or(addr)

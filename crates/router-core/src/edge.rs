@@ -311,6 +311,10 @@ impl<H: Host> Core<H> {
         } else if !address.key.starts_with('M') {
         } else if self.settings.mode == Mode::Edge && first_or_last {
             host.edge(EdgeEvent::Producers { key: &address.key, present });
+            // Its messages may be for the fallback, of which the interior is asked apart.
+            if address.fallback != NONE {
+                host.edge(EdgeEvent::Producers { key: &self.addresses[address.fallback].key, present });
+            }
         } else if self.settings.mode == Mode::Interior && info.role == Role::Edge {
             let destinations = self.destinations_of(addr);
             host.edge(EdgeEvent::EdgeProducer { conn: key, key: &address.key, present, destinations });

@@ -304,6 +304,40 @@ fn what_a_sender_at_an_edge_router_sends_after_a_large_message_takes_the_same_wa
 }
 
 #[test]
+fn a_fallback_in_the_interior_is_asked_for_apart_from_the_address() {
+    let mut mesh = with_edge();
+    for router in &mut mesh.routers {
+        let new = NewAddressConfig { prefix: Some("f".into()), fallback: true, ..Default::default() };
+        router.core.create_address_config(&mut router.host, new).expect("valid");
+    }
+    told(&mut mesh, 2);
+    let sender = mesh.sender(2, "f/x");
+    let producers = |key| format!("{:?}", EdgeEvent::Producers { key, present: true });
+    assert_eq!(told(&mut mesh, 2), [producers("M0f/x"), producers("MFf/x")]);
+
+    let fallback = mesh.fallback_receiver(1, "f/x", 10);
+    mesh.open_uplink(2, 0, Some("f/x"), false, Bound::Nothing);
+    mesh.open_uplink_with(2, 0, Some("f/x"), &["qd.fallback"], false, Bound::Address("MFf/x".into()));
+    let message = mesh.send(sender);
+    mesh.accept(message);
+    assert_eq!(mesh.told[&message], (Some(DeliveryState::Accepted), true));
+    assert_eq!(mesh.counts([fallback]), [1]);
+}
+
+#[test]
+fn a_message_without_a_link_of_its_address_looks_for_the_address_in_the_interior_before_the_fallback() {
+    let mut mesh = with_edge();
+    for router in &mut mesh.routers {
+        let new = NewAddressConfig { prefix: Some("f".into()), fallback: true, ..Default::default() };
+        router.core.create_address_config(&mut router.host, new).expect("valid");
+    }
+    let receivers = [mesh.fallback_receiver(2, "f/x", 10), mesh.receiver(1, "f/x", 10)];
+    let sender = mesh.sender(2, "");
+    mesh.send_to(sender, "f/x");
+    assert_eq!(mesh.counts(receivers), [0, 1]);
+}
+
+#[test]
 fn a_multicast_reaches_each_subscriber_at_edges_and_in_the_interior_once() {
     for from in 0..4 {
         for anonymous in [false, true] {

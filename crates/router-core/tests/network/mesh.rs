@@ -710,7 +710,7 @@ impl Mesh {
         if incoming {
             (source.address, source.capabilities) = (address.map(str::to_owned), capabilities);
         } else {
-            target.address = address.map(str::to_owned);
+            (target.address, target.capabilities) = (address.map(str::to_owned), capabilities);
         }
         let open = OpenLink {
             name: "qdlink.uplink".into(),
