@@ -49,6 +49,8 @@ pub struct AttachAnswer {
     pub desired_capabilities: Vec<Symbol>,
     /// Properties of the link, symbol keys.
     pub properties: Option<Map>,
+    /// When sender and receiver settle, if not as the peer asked.
+    pub settle_modes: Option<(SenderSettleMode, ReceiverSettleMode)>,
 }
 
 /// Why a link cannot be attached.
@@ -63,6 +65,9 @@ pub enum AttachError {
     /// A link of this name and direction is attached in the session, or not yet detached by the peer.
     #[error("a link of this name and direction is attached in this session already")]
     NameInUse,
+    /// A link of this name and direction was detached, and the peer has not answered that yet.
+    #[error("a link of this name and direction is still being detached in this session")]
+    NameNotFree,
 }
 
 impl Connection {
@@ -76,9 +81,7 @@ impl Connection {
         if there.handles.len() as u64 > u64::from(there.remote_handle_max) {
             return Err(AttachError::HandleMax(u64::from(there.remote_handle_max) + 1));
         }
-        if self.names.find(&self.links, session.0, link.sender, &link.name).next().is_some() {
-            return Err(AttachError::NameInUse);
-        }
+        self.check_name(session, link.sender, &link.name)?;
         let mut new = Link::new(link.name.as_str().into(), session.0, link.sender);
         new.snd_settle_mode = link.snd_settle_mode;
         new.rcv_settle_mode = link.rcv_settle_mode;
@@ -87,9 +90,27 @@ impl Connection {
         let properties = link.properties;
         self.write_attach(
             index,
-            AttachAnswer { source, target, max_message_size, offered_capabilities, desired_capabilities, properties },
+            AttachAnswer {
+                source,
+                target,
+                max_message_size,
+                offered_capabilities,
+                desired_capabilities,
+                properties,
+                settle_modes: None,
+            },
         );
         Ok(LinkId(index))
+    }
+
+    fn check_name(&self, session: SessionId, sender: bool, name: &str) -> Result<(), AttachError> {
+        let named = self.names.find(&self.links, session.0, sender, name);
+        let mut ends = named.filter_map(|link| self.links.get(link as usize)).map(|link| link.local);
+        match ends.next() {
+            None => Ok(()),
+            Some(End::Detached) if ends.all(|end| end == End::Detached) => Err(AttachError::NameNotFree),
+            Some(_) => Err(AttachError::NameInUse),
+        }
     }
 
     /// Answers the peer's attach. A refusal has the local terminus `None` (the target where the peer sends, the source
@@ -196,6 +217,9 @@ impl Connection {
     fn write_attach(&mut self, index: u32, terms: AttachAnswer) {
         let Some(link) = self.links.get_mut(index as usize) else { return };
         link.local = End::Attached;
+        if let Some((sender, receiver)) = terms.settle_modes {
+            (link.snd_settle_mode, link.rcv_settle_mode) = (sender, receiver);
+        }
         let attach = Attach {
             name: link.name.to_string(),
             handle: link.handle,

@@ -5,7 +5,8 @@ use amqp::message::{Header, MessageAnnotations, Scan, Scanner, SectionKind};
 use amqp::performative::{Role, SenderSettleMode};
 use amqp_endpoint::{Connection, ConnectionConfig, Event, IncomingTransfer, Input, LinkId, Now, Side};
 use router_core::{
-    AttachInfo, ConnectionInfo, Core, InKey, LinkKey, Mode, Offer, Offered, OutKey, RouterSettings, Treatment,
+    AttachInfo, ConnectionInfo, Core, InKey, LinkKey, LinkTerms, Mode, Offer, Offered, OutKey, RouterSettings,
+    Treatment,
 };
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ impl Router {
             mode: Mode::Standalone,
             default_treatment: Treatment::Balanced,
             test_hooks: false,
+            allow_resumable_link_route: true,
             // The same every time.
             random: Box::new(move || {
                 draws += 1;
@@ -100,6 +102,7 @@ impl Router {
                     source: attach.source,
                     target: attach.target,
                     send_settled: attach.snd_settle_mode == SenderSettleMode::Settled,
+                    terms: LinkTerms::default(),
                 };
                 let link_key = core.attach(*now, host, key, (conn, link), info);
                 host.conns[conn].endpoint.set_link_context(link, link_key.0);
@@ -120,6 +123,7 @@ impl Router {
             trace: amqp::message::Trace::default(),
             priority: priority(transfer.payload),
             state: transfer.state,
+            tag: None,
         };
         let start = transfer.payload.as_ptr() as usize - self.host.buffer.as_ptr() as usize;
         self.host.offered = start..start + transfer.payload.len();

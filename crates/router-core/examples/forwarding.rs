@@ -80,6 +80,7 @@ impl Run {
             mode,
             default_treatment: Treatment::Balanced,
             test_hooks: false,
+            allow_resumable_link_route: true,
             random: Box::new(move || {
                 random += 1;
                 random
@@ -118,6 +119,7 @@ impl Run {
             source: Some(source),
             target: Some(TargetTerminus::Target(target)),
             send_settled: false,
+            terms: LinkTerms::default(),
         };
         self.core.attach(self.now, &mut self.host, self.conn, 1, attach)
     }
@@ -161,6 +163,7 @@ impl Run {
             trace: amqp::message::Trace::default(),
             priority: 4,
             state: None,
+            tag: None,
         };
         self.core.deliver(self.now, &mut self.host, link, offer);
     }

@@ -18,7 +18,7 @@ const HEARTBEAT_CAPACITY: u32 = 2;
 /// Where an edge router learns which addresses have consumers elsewhere.
 const TRACKING_ADDRESS: &str = "_$qd.edge_addr_tracking";
 /// Priority shown for links of clients.
-const ENDPOINT_PRIORITY: u8 = 4;
+pub(crate) const ENDPOINT_PRIORITY: u8 = 4;
 /// The 64 characters that generated names consist of.
 const NAME_ALPHABET: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+_";
 /// Characters in a generated name.
@@ -37,13 +37,13 @@ enum Binding {
 }
 
 /// Why an attach is refused; without an error there is none in the detach either.
-type Refusal = Option<ErrorCondition>;
+pub(crate) type Refusal = Option<ErrorCondition>;
 
-fn refusal(condition: &str, description: &str) -> Refusal {
+pub(crate) fn refusal(condition: &str, description: &str) -> Refusal {
     Some(ErrorCondition::new(condition, description))
 }
 
-fn no_route() -> Refusal {
+pub(crate) fn no_route() -> Refusal {
     refusal("qd:no-route-to-dest", "No route to the destination node")
 }
 
@@ -71,7 +71,18 @@ impl<H: Host> Core<H> {
         if matches!(link_type, LinkType::RouterControl | LinkType::InterRouter) {
             return self.attach_router_link(host, conn, id, link, link_type, attach);
         }
-        let AttachInfo { name, incoming, mut source, mut target, send_settled } = attach;
+        let mut attach = attach;
+        if link_type == LinkType::Endpoint {
+            match self.way_of(conn, &attach) {
+                Some(Ok(way)) => return self.attach_routed(host, conn, id, link, attach, &way),
+                Some(Err(refused)) => {
+                    return self.refuse_attach(host, conn_id, id, link, attach, refused);
+                }
+                None => {}
+            }
+        }
+        let AttachInfo { incoming, source, target, .. } = &mut attach;
+        let incoming = *incoming;
         let edge = if incoming { None } else { self.decide_for_edge(conn, link_type, source.as_ref()) };
         let decided = match edge {
             Some(binding) => Ok(binding),
@@ -79,19 +90,9 @@ impl<H: Host> Core<H> {
         };
         let binding = match decided {
             Ok(binding) => binding,
-            Err(refused) => {
-                refuse(host, link, incoming, source, target, refused);
-                host.log(
-                    Module::RouterCore,
-                    Level::Info,
-                    format_args!(
-                        "[C{conn_id}][L{id}] Link detached: del=0 presett=0 psdrop=0 acc=0 rej=0 rel=0 mod=0 delay1=0 \
-                         delay10=0 blocked=no"
-                    ),
-                );
-                return LinkKey::DEAD;
-            }
+            Err(refused) => return self.refuse_attach(host, conn_id, id, link, attach, refused),
         };
+        let AttachInfo { name, source, target, send_settled, .. } = attach;
         // A sender without a target gets one, the anonymous terminus: null would mean that it was refused.
         let target = target.or_else(|| incoming.then(|| TargetTerminus::Target(Default::default())));
         host.attach_answer(link, source, target);
@@ -120,6 +121,27 @@ impl<H: Host> Core<H> {
             }
         }
         LinkKey(self.links.key_at(link))
+    }
+
+    fn refuse_attach(
+        &self,
+        host: &mut H,
+        conn_id: u64,
+        id: u64,
+        link: H::Link,
+        attach: AttachInfo,
+        refused: Refusal,
+    ) -> LinkKey {
+        refuse(host, link, attach.incoming, attach.source, attach.target, refused);
+        host.log(
+            Module::RouterCore,
+            Level::Info,
+            format_args!(
+                "[C{conn_id}][L{id}] Link detached: del=0 presett=0 psdrop=0 acc=0 rej=0 rel=0 mod=0 delay1=0 delay10=0 \
+                 blocked=no"
+            ),
+        );
+        LinkKey::DEAD
     }
 
     /// Whether an edge router is at the other end.

@@ -74,7 +74,7 @@ impl<H: Host> Core<H> {
 
     fn make_address(&mut self, key: &str, making: Making) -> u32 {
         self.next_address += 1;
-        self.addresses.insert(Address {
+        let addr = self.addresses.insert(Address {
             receivers: LinkList::default(),
             senders: LinkList::default(),
             at_edge: [0; 2],
@@ -89,6 +89,7 @@ impl<H: Host> Core<H> {
             beyond: false,
             reach: None,
             subscribers: Vec::new(),
+            ways: None,
             remotes: Remotes::default(),
             hops: None,
             ingress: 0,
@@ -97,7 +98,9 @@ impl<H: Host> Core<H> {
             rare: None,
             key: Arc::from(key),
             serial: self.next_address,
-        })
+        });
+        self.enter_ways(addr);
+        addr
     }
 
     /// The address to which anyone may send heartbeats: they are accepted and go nowhere.
@@ -120,6 +123,7 @@ impl<H: Host> Core<H> {
         if !self.addresses[addr].is_idle() {
             return;
         }
+        self.leave_ways(addr);
         let twin = self.addresses[addr].fallback;
         self.addresses.remove(addr);
         if twin != NONE {

@@ -67,6 +67,7 @@ impl<H: Host> Core<H> {
         });
         self.open_neighbor(host, index_of(key));
         self.edge_opened(host, index_of(key));
+        self.link_routes_opened(host, index_of(key));
         ConnKey(key)
     }
 
@@ -77,9 +78,11 @@ impl<H: Host> Core<H> {
         // Nothing may be sent to it while its links go one by one.
         connection.writable = false;
         connection.closing = true;
-        if connection.info.role == Role::Edge {
+        let role = connection.info.role;
+        if role == Role::Edge {
             host.edge(EdgeEvent::ConnectionLost { conn });
         }
+        self.link_routes_closed(now, host, conn.0);
         // Senders first, so that nobody tells a sender on this connection what became of its deliveries to receivers on it.
         for incoming in [true, false] {
             let mut next = self.connections[index_of(conn.0)].first_link;

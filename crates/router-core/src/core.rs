@@ -7,6 +7,7 @@ use crate::connection::Connection;
 use crate::delivery::Delivery;
 use crate::floods::Floods;
 use crate::link::Link;
+use crate::link_routes::LinkRoutes;
 use crate::routers::Routers;
 use crate::{Host, Now, RouterSettings, RouterStatistics, SubscriberId};
 
@@ -30,6 +31,7 @@ pub struct Core<H: Host> {
     pub(crate) deliveries: Arena<Delivery<H::Content>>,
     pub(crate) addresses: Addresses,
     pub(crate) configs: AddressConfigs,
+    pub(crate) link_routes: LinkRoutes,
     /// Addresses of subscribers, by id; `None`: unsubscribed.
     pub(crate) subscribers: Vec<Option<u32>>,
     /// Routers of the network.
@@ -75,6 +77,7 @@ impl<H: Host> Core<H> {
             deliveries: Arena::default(),
             addresses: Addresses::new(secret),
             configs: AddressConfigs::default(),
+            link_routes: LinkRoutes::default(),
             subscribers: Vec::new(),
             routers: Routers::new(secret),
             control_addresses: Vec::new(),

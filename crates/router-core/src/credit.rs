@@ -62,7 +62,7 @@ impl<H: Host> Link<H> {
         }
     }
 
-    fn grant(&mut self, host: &mut H, router: &mut RouterStatistics, credit: u32) {
+    pub(crate) fn grant(&mut self, host: &mut H, router: &mut RouterStatistics, credit: u32) {
         self.credit += credit;
         self.unblock(router);
         host.add_credit(self.host, credit);
@@ -123,6 +123,9 @@ impl<H: Host> Core<H> {
         if credit > 0 {
             record.unblock(&mut self.statistics);
         }
+        if record.routed.is_some() {
+            self.relay_credit(host, index_of(link.0));
+        }
         self.push_queue(host, index_of(link.0));
     }
 
@@ -138,6 +141,10 @@ impl<H: Host> Core<H> {
         record.credit = record.credit.saturating_sub(returned);
         if record.flowing {
             record.top_up(host, &mut self.statistics);
+        } else if record.routed.is_some()
+            && let Some(receiver) = self.partner(&self.links[index_of(link.0)])
+        {
+            self.relay_drained(host, receiver);
         }
     }
 
@@ -149,6 +156,8 @@ impl<H: Host> Core<H> {
             record.give_back(host, &mut self.statistics);
             if record.is_between_routers() {
                 record.replenish(host, &mut self.statistics);
+            } else if record.routed.is_some() {
+                self.relay_credit_to(host, index_of(link.0));
             }
         }
     }

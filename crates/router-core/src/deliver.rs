@@ -59,6 +59,9 @@ impl<H: Host> Core<H> {
             passage.ingress = self.origin(index_of(link.0), offer.ingress);
         }
         if addr == NONE {
+            if self.links[index_of(link.0)].routed.is_some() {
+                return self.deliver_routed(host, &mut passage);
+            }
             return match from_client {
                 true => self.deliver_anonymous(host, conn, &mut passage, &offer),
                 false => self.deliver_from_router(host, &mut passage, &offer),
@@ -238,6 +241,8 @@ impl<H: Host> Core<H> {
         record.give_back(host, &mut self.statistics);
         if record.is_between_routers() {
             record.replenish(host, &mut self.statistics);
+        } else if record.routed.is_some() {
+            self.relay_credit_to(host, index_of(link.0));
         }
     }
 }

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use amqp::DeliveryState;
+use smallvec::SmallVec;
 
 use crate::arena::NONE;
 use crate::forward::Passage;
@@ -105,10 +106,42 @@ impl Wrapping<Override<'_>> {
     }
 }
 
+/// What a sender said with its transfer that goes out with it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Said<'a> {
+    /// Delivery tag; only where nothing of the delivery may be changed.
+    pub(crate) tag: Option<&'a [u8]>,
+    /// State.
+    pub(crate) state: Option<&'a DeliveryState>,
+}
+
+impl Said<'_> {
+    /// To keep, if there is anything.
+    pub(crate) fn kept(&self) -> Option<Box<KeptSaid>> {
+        let anything = self.tag.is_some() || self.state.is_some();
+        anything.then(|| Box::new(KeptSaid { tag: self.tag.map(SmallVec::from_slice), state: self.state.cloned() }))
+    }
+}
+
+/// The same, kept.
+pub(crate) struct KeptSaid {
+    tag: Option<SmallVec<[u8; 32]>>,
+    state: Option<DeliveryState>,
+}
+
+impl KeptSaid {
+    /// As it was.
+    pub(crate) fn said(&self) -> Said<'_> {
+        Said { tag: self.tag.as_deref(), state: self.state.as_ref() }
+    }
+}
+
 /// What a queued copy needs beside its record.
 pub(crate) struct Waiting<C> {
     pub(crate) content: C,
     pub(crate) wrapping: Wrapping<Option<Arc<str>>>,
+    /// What its sender said.
+    pub(crate) said: Option<Box<KeptSaid>>,
     /// Key of the incoming link that gets a credit back when this copy leaves the queue; 0: none.
     pub(crate) owes_credit: u64,
 }

@@ -12,7 +12,7 @@ impl<H: Host> Core<H> {
     pub fn detach(&mut self, now: Now, host: &mut H, link: LinkKey, closed: bool, error: Option<ErrorCondition>) {
         self.tick(now);
         if let Some(record) = self.links.get(link.0) {
-            if let Some(error) = error {
+            if let Some(error) = &error {
                 let (conn, id) = (self.connections[record.conn].info.id, record.id);
                 let reason = error.description.as_deref().unwrap_or_default();
                 host.log(
@@ -21,7 +21,10 @@ impl<H: Host> Core<H> {
                     format_args!("[C{conn}][L{id}] Peer detaches: {} {reason}", error.condition),
                 );
             }
-            let answer_to = record.host;
+            if self.links.get(link.0).is_some_and(|link| link.routed.is_some()) {
+                return self.routed_detached(host, index_of(link.0), closed, error);
+            }
+            let answer_to = self.links[index_of(link.0)].host;
             self.remove_link(host, index_of(link.0), "Link detached");
             host.detach(answer_to, closed, None);
         }

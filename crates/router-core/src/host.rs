@@ -4,7 +4,7 @@ use amqp::message::Trace;
 use amqp::terminus::{Source, TargetTerminus};
 use amqp::{DeliveryState, ErrorCondition};
 
-use crate::{ConnKey, EdgeEvent, InKey, LinkKey, NetworkEvent, OpenLink, OutKey, SubscriberId};
+use crate::{ConnKey, EdgeEvent, InKey, LinkKey, LinkTerms, NetworkEvent, OpenLink, OutKey, SubscriberId};
 
 /// What the core asks of its surroundings.
 ///
@@ -21,6 +21,17 @@ pub trait Host {
 
     /// Answers an attach. A refused one has the local terminus null and is followed by [`Host::detach`].
     fn attach_answer(&mut self, link: Self::Link, source: Option<Source>, target: Option<TargetTerminus>);
+    /// Answers an attach that was passed on, as its far end did. From here on nothing of what passes may be changed.
+    fn answer_routed(
+        &mut self,
+        link: Self::Link,
+        source: Option<Source>,
+        target: Option<TargetTerminus>,
+        terms: LinkTerms,
+    ) {
+        let _ = terms;
+        self.attach_answer(link, source, target);
+    }
     /// Attaches a link of the router's own. What is returned stands for it until the host says, with
     /// [`Core::link_opened`](crate::Core::link_opened), where it is: later, for this call may come while the connection is
     /// another thread's. Calls that name the stand-in are to be ignored.
@@ -95,6 +106,10 @@ pub struct Transmit<'a> {
     pub phase: u8,
     /// The outgoing link's connection keeps router annotations (stripAnnotations no or in).
     pub annotate: bool,
+    /// The link is one with another, and nothing of the delivery may be changed: this is the tag its sender gave it.
+    pub routed_tag: Option<&'a [u8]>,
+    /// The sender's delivery state, if its transfer carried one.
+    pub state: Option<&'a DeliveryState>,
 }
 
 /// How far a transmission got at once.
@@ -169,6 +184,8 @@ pub struct Offer<'a> {
     pub priority: u8,
     /// The sender's delivery state, if its transfer carried one.
     pub state: Option<DeliveryState>,
+    /// Delivery tag, if the link is one with another.
+    pub tag: Option<&'a [u8]>,
 }
 
 /// What became of an offer.

@@ -1,7 +1,8 @@
 //! What the surroundings tell the core: settings, connections, attaches, address configuration.
 
-use amqp::Map;
+use amqp::performative::{ReceiverSettleMode, SenderSettleMode};
 use amqp::terminus::{Source, TargetTerminus};
+use amqp::{Map, Symbol};
 
 /// Mode of the router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -97,6 +98,8 @@ pub struct RouterSettings {
     pub default_treatment: Treatment,
     /// `-T`: stuck deliveries are looked for every 5 s at an age of 3 s instead of every 30 s at an age of 10 s.
     pub test_hooks: bool,
+    /// `allowResumableLinkRoute`: links may be passed on whose terminus is to outlive them.
+    pub allow_resumable_link_route: bool,
     /// Source of unpredictable numbers: names of temporary addresses, key of the address hash.
     pub random: Box<dyn FnMut() -> u128 + Send>,
 }
@@ -150,6 +153,35 @@ pub struct ConnectionInfo {
     pub link_capacity: u32,
 }
 
+impl ConnectionInfo {
+    /// Whether link routes and auto-links that name this connection or container so belong to it.
+    pub(crate) fn is_named(&self, via: &RouteVia) -> bool {
+        self.role == Role::RouteContainer
+            && match via {
+                RouteVia::Container(id) => *id == self.container,
+                RouteVia::Connection(name) => self.configured_name.as_ref() == Some(name),
+                RouteVia::Nothing => false,
+            }
+    }
+}
+
+/// What an attach says beside name, direction and termini.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkTerms {
+    /// When the sender settles.
+    pub snd_settle_mode: SenderSettleMode,
+    /// When the receiver settles.
+    pub rcv_settle_mode: ReceiverSettleMode,
+    /// Bytes; `None`: no limit.
+    pub max_message_size: Option<u64>,
+    /// Extensions that the end supports.
+    pub offered_capabilities: Vec<Symbol>,
+    /// Extensions that it would use.
+    pub desired_capabilities: Vec<Symbol>,
+    /// Properties of the link.
+    pub properties: Option<Map>,
+}
+
 /// An attach by a peer.
 #[derive(Clone, Debug)]
 pub struct AttachInfo {
@@ -163,6 +195,8 @@ pub struct AttachInfo {
     pub target: Option<TargetTerminus>,
     /// The link's snd-settle-mode is `settled`: whatever we send on it goes out settled.
     pub send_settled: bool,
+    /// The rest, for links that are passed on.
+    pub terms: LinkTerms,
 }
 
 /// An `address` entity to be created, as it came from a file or from management.
@@ -186,6 +220,100 @@ pub struct NewAddressConfig {
     pub priority: Option<i64>,
     /// A fallback destination is kept for these addresses.
     pub fallback: bool,
+}
+
+/// Which links a link route is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RouteDirection {
+    /// Clients' senders.
+    In = 0,
+    /// Clients' receivers.
+    Out = 1,
+}
+
+impl RouteDirection {
+    /// Of a link on which the client sends, or not.
+    pub(crate) fn of(client_sends: bool) -> Self {
+        if client_sends { Self::In } else { Self::Out }
+    }
+
+    /// The name used in configuration and management.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::In => "in",
+            Self::Out => "out",
+        }
+    }
+
+    /// The class of addresses of link routes for a prefix.
+    pub(crate) fn prefix_class(self) -> char {
+        match self {
+            Self::In => 'C',
+            Self::Out => 'D',
+        }
+    }
+
+    /// The class of those for a pattern.
+    pub(crate) fn pattern_class(self) -> char {
+        match self {
+            Self::In => 'E',
+            Self::Out => 'F',
+        }
+    }
+}
+
+/// Which connections a link route or an auto-link belongs to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RouteVia {
+    /// Those to the container with this id.
+    Container(String),
+    /// Those of the connector or listener with this name.
+    Connection(String),
+    /// None on this router.
+    #[default]
+    Nothing,
+}
+
+/// A `linkRoute` entity to be created.
+#[derive(Clone, Debug)]
+pub struct NewLinkRoute {
+    /// Name; unique when given.
+    pub name: Option<String>,
+    /// Exactly one of prefix and pattern.
+    pub prefix: Option<String>,
+    /// Exactly one of prefix and pattern.
+    pub pattern: Option<String>,
+    /// Which links.
+    pub direction: RouteDirection,
+    /// Where they go.
+    pub via: RouteVia,
+    /// Put before addresses on their way to the container.
+    pub add_external_prefix: Option<String>,
+    /// Taken off addresses on their way to the container.
+    pub del_external_prefix: Option<String>,
+}
+
+/// Why a link route was refused. The texts are the old router's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkRouteError {
+    /// Neither prefix nor pattern.
+    #[error("Either a 'prefix' or 'pattern' attribute must be provided")]
+    NeitherPrefixNorPattern,
+    /// Both prefix and pattern.
+    #[error("Cannot specify both a 'prefix' and a 'pattern' attribute")]
+    BothPrefixAndPattern,
+    /// Only separators.
+    #[error("Prefix invalid - no tokens")]
+    PrefixWithoutTokens,
+    /// Only separators.
+    #[error("Pattern invalid - no tokens")]
+    PatternWithoutTokens,
+    /// Name in use.
+    #[error("Name conflicts with an existing entity")]
+    NameInUse,
+    /// The connection that asked for it has ended.
+    #[error("Parent connection no longer exists")]
+    NoConnection,
 }
 
 /// Why an `address` entity was refused. The texts are the old router's.

@@ -11,6 +11,8 @@
 //! - `settle` and `sender`: what receivers and senders say of it afterwards; `credit`: who may send how much;
 //! - `network`, `routers`, `routes`, `remote`: other routers, and what the routing protocol says of them; `neighbor`: the
 //!   links to those next door, `control` and `arrive`: what comes in on these; `streams`: links for large messages;
+//! - `link_routes`: which attaches are passed on; `routed`: the two links that such an attach makes one; `relay`: what
+//!   passes between them;
 //! - `edge`: what the edge protocol needs of the core;
 //! - `local`: subscribers and senders within the router; `stats`, `timers`, `manage`: counting, and showing it.
 //!
@@ -43,12 +45,15 @@ mod host;
 mod info;
 mod keys;
 mod link;
+mod link_routes;
 mod local;
 mod manage;
 mod neighbor;
 mod network;
 mod queue;
+mod relay;
 mod remote;
+mod routed;
 mod routers;
 mod routes;
 mod sender;
@@ -63,14 +68,14 @@ pub use crate::core::{Core, ObjectCounts, ObjectSizes};
 pub use edge::{Bound, Destinations, EdgeEvent};
 pub use host::{Host, Level, Module, Offer, Offered, SubscriberDelivery, Transmit, Transmitted};
 pub use info::{
-    AddressConfigError, AttachInfo, ConnectionInfo, Mode, NewAddressConfig, Role, RouterSettings, StripAnnotations,
-    Treatment,
+    AddressConfigError, AttachInfo, ConnectionInfo, LinkRouteError, LinkTerms, Mode, NewAddressConfig, NewLinkRoute,
+    Role, RouteDirection, RouteVia, RouterSettings, StripAnnotations, Treatment,
 };
 pub use keys::{ConnKey, InKey, LinkKey, OutKey, SubscriberId};
 pub use network::{LinkClass, NetworkEvent, OpenLink, Route, RouterIndex, RouterSet};
 pub use snapshot::{
-    AddressConfigSnapshot, AddressSnapshot, ConnectionSnapshot, IngressHistogram, LinkSnapshot, LinkType, MASK_BITS,
-    RouterStatistics, TransitOutstanding,
+    AddressConfigSnapshot, AddressSnapshot, ConnectionSnapshot, IngressHistogram, LinkRouteSnapshot, LinkSnapshot,
+    LinkType, MASK_BITS, RouterStatistics, TransitOutstanding,
 };
 
 /// Monotonic time since an arbitrary start.

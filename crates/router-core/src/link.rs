@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::arena::{NONE, index_of};
 use crate::arrive::Arrivals;
 use crate::core::Core;
+use crate::routed::Routed;
 use crate::stats::{LinkCounters, Rate};
 use crate::streams::KeptStreams;
 use crate::{Host, Level, LinkKey, LinkType, Module, SubscriberId};
@@ -93,6 +94,8 @@ pub(crate) struct Link<H: Host> {
     pub(crate) name: Box<str>,
     /// Incoming: what `x-opt-qd.to` says, once it was needed or if the key of the address does not tell.
     pub(crate) to_override: Option<Arc<str>>,
+    /// It is one with another link.
+    pub(crate) routed: Option<Box<Routed>>,
     /// Incoming, from another router: where the last delivery went.
     pub(crate) arrivals: Option<Box<Arrivals>>,
     /// Incoming: links kept for what came on it.
@@ -193,6 +196,7 @@ impl<H: Host> Core<H> {
             id: new.id,
             name: new.name.into(),
             to_override: None,
+            routed: None,
             arrivals: None,
             kept_streams: None,
         });
@@ -235,6 +239,9 @@ impl<H: Host> Core<H> {
             self.router_link_gone(host, link);
         } else if self.links[link].own || self.links[link].tracking {
             self.own_link_gone(host, link);
+        }
+        if self.links[link].routed.is_some() {
+            self.routed_link_gone(host, link);
         }
         self.unbind(host, link);
         if self.links[link].incoming {

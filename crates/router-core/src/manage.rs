@@ -106,7 +106,7 @@ impl<H: Host> Core<H> {
                 _ => (record.addr != NONE).then(|| self.addresses[record.addr].key.as_ref()),
             },
             capacity: record.capacity,
-            peer: None,
+            peer: self.partner(record).map(|partner| self.links[partner].id),
             undelivered_count: u64::from(record.undelivered),
             unsettled_count: u64::from(record.unsettled),
             delivery_count: record.counters.deliveries,
@@ -150,6 +150,7 @@ impl<H: Host> Core<H> {
             link_count: self.links.len() as u64,
             connection_count: self.connections.len() as u64,
             node_count: self.routers.len() as u64,
+            link_route_count: self.link_routes.len() as u64,
             ..self.statistics
         }
     }
@@ -171,7 +172,7 @@ impl<H: Host> Core<H> {
                 _ => u64::from(address.receivers.len),
             },
             remote_count: address.remotes.len() as u64,
-            container_count: 0,
+            container_count: address.ways.as_ref().map_or(0, |ways| ways.containers() as u64),
             remote_host_routers: address
                 .remotes
                 .iter()

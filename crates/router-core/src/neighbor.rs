@@ -3,7 +3,6 @@
 //! The side that connected attaches all of them: a pair of control links, and a pair of data links for each priority.
 //! The other side can tell their priorities only by the order in which they come.
 
-use amqp::performative::{ReceiverSettleMode, SenderSettleMode};
 use amqp::terminus::{Source, Target, TargetTerminus};
 use smallvec::SmallVec;
 
@@ -12,7 +11,8 @@ use crate::attach::log_attached;
 use crate::core::Core;
 use crate::link::{Link, NewLink, Stream};
 use crate::{
-    AttachInfo, ConnKey, EdgeEvent, Host, LinkClass, LinkKey, LinkType, Mode, NetworkEvent, Now, OpenLink, Role,
+    AttachInfo, ConnKey, EdgeEvent, Host, LinkClass, LinkKey, LinkTerms, LinkType, Mode, NetworkEvent, Now, OpenLink,
+    Role,
 };
 
 /// Number of priorities, each with a pair of data links.
@@ -139,8 +139,7 @@ impl<H: Host> Core<H> {
             class,
             source: Some(Source { capabilities: capabilities.clone(), ..Source::default() }),
             target: Some(TargetTerminus::Target(Target { capabilities, ..Target::default() })),
-            snd_settle_mode: SenderSettleMode::Mixed,
-            rcv_settle_mode: ReceiverSettleMode::First,
+            terms: LinkTerms::default(),
         };
         self.next_link += 1;
         let key = LinkKey(self.links.next_key());
@@ -163,7 +162,7 @@ impl<H: Host> Core<H> {
         link_type: LinkType,
         attach: AttachInfo,
     ) -> LinkKey {
-        let AttachInfo { name, incoming, source, target, send_settled } = attach;
+        let AttachInfo { name, incoming, source, target, send_settled, .. } = attach;
         host.attach_answer(link, source, target);
         let order = match &mut self.connections[conn].neighbor {
             Some(neighbor) if link_type == LinkType::InterRouter => {
@@ -225,9 +224,18 @@ impl<H: Host> Core<H> {
     /// Nothing was done to the link before this call, since calls that name the stand-in are lost.
     pub fn link_opened(&mut self, now: Now, host: &mut H, link: LinkKey, at: H::Link) {
         self.tick(now);
-        let Some(record) = self.links.get_mut(link.0) else { return };
+        let Some(record) = self.links.get_mut(link.0) else {
+            // It is not wanted any more.
+            return host.detach(at, true, None);
+        };
         record.host = at;
         record.opened = true;
+        if record.routed.is_some() {
+            if record.incoming {
+                self.relay_credit_to(host, index_of(link.0));
+            }
+            return;
+        }
         if record.incoming {
             let addr = record.addr;
             let flowing = addr == NONE || self.is_reachable(addr);
@@ -244,11 +252,15 @@ impl<H: Host> Core<H> {
         link: LinkKey,
         source: Option<Source>,
         target: Option<TargetTerminus>,
+        terms: LinkTerms,
     ) {
         self.tick(now);
         let Some(record) = self.links.get_mut(link.0) else { return };
         let conn_id = self.connections[record.conn].info.id;
         log_attached(host, conn_id, record.id, record.incoming, source.as_ref(), target.as_ref());
+        if record.routed.is_some() {
+            return self.routed_answered(host, index_of(link.0), source, target, terms);
+        }
         if record.own {
             record.answered = true;
             let target = match &target {

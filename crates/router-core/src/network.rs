@@ -4,11 +4,10 @@
 //! this router ([`NetworkEvent`]), and is told in turn which routers there are, how each is reached ([`Route`]), and which
 //! addresses have consumers there.
 
-use amqp::performative::{ReceiverSettleMode, SenderSettleMode};
 use amqp::terminus::{Source, TargetTerminus};
 use smallvec::SmallVec;
 
-use crate::{ConnKey, Treatment};
+use crate::{ConnKey, LinkTerms, Treatment};
 
 /// A router of the network, by the number that the routing protocol has given it here: the old router's "mask bit".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -148,10 +147,8 @@ pub struct OpenLink {
     pub source: Option<Source>,
     /// Target.
     pub target: Option<TargetTerminus>,
-    /// When the sender settles.
-    pub snd_settle_mode: SenderSettleMode,
-    /// When the receiver settles.
-    pub rcv_settle_mode: ReceiverSettleMode,
+    /// The rest of its attach.
+    pub terms: LinkTerms,
 }
 
 #[cfg(test)]

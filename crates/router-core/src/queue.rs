@@ -26,7 +26,8 @@ impl<H: Host> Core<H> {
             None => host.retain(),
         };
         let index = self.deliveries[copy].link;
-        let mut waiting = Box::new(Waiting { content, wrapping: wrapping.owned(), owes_credit: 0 });
+        let mut waiting =
+            Box::new(Waiting { content, wrapping: wrapping.owned(), said: passage.said().kept(), owes_credit: 0 });
         if passage.settled {
             let sender_waits = self.is_held_up(index, passage);
             // Nothing is dropped on its way to another router, unless that does not take anything any more.
@@ -159,7 +160,8 @@ impl<H: Host> Core<H> {
             let Some(waiting) = waiting else { break };
             let Wrapping { tag, phase, to_override } = &waiting.wrapping;
             let wrapping = Wrapping { tag: *tag, phase: *phase, to_override: to_override.as_deref() };
-            self.transmit(host, key, Some(&waiting.content), &wrapping);
+            let said = waiting.said.as_ref().map(|said| said.said()).unwrap_or_default();
+            self.transmit(host, key, Some(&waiting.content), &wrapping, said);
             if let Some(sender) = self.links.get_mut(waiting.owes_credit) {
                 sender.give_back_owed(host, &mut self.statistics);
             }
@@ -170,6 +172,9 @@ impl<H: Host> Core<H> {
             self.return_stream(index);
         }
         let link = &mut self.links[index];
+        if link.routed.is_some() {
+            return self.routed_queue_pushed(host, index);
+        }
         if link.draining && link.queue_head == NONE {
             link.draining = false;
             if std::mem::take(&mut link.credit) > 0 {

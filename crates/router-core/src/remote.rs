@@ -3,6 +3,7 @@
 use crate::address::key::FALLBACK_PHASE;
 use crate::bind::Making;
 use crate::core::Core;
+use crate::link_routes::pattern_of;
 use crate::{Host, Now, RouterIndex, Treatment};
 
 impl<H: Host> Core<H> {
@@ -45,7 +46,7 @@ impl<H: Host> Core<H> {
                     fallback: configured.is_some_and(|config| config.fallback),
                 })
             }
-            'C' | 'D' | 'E' | 'F' => Some(Making::plain(Treatment::LinkBalanced)),
+            'C' | 'D' | 'E' | 'F' => pattern_of(key).map(|_| Making::plain(Treatment::LinkBalanced)),
             'H' => Some(Making::plain(Treatment::Balanced)),
             _ => None,
         }

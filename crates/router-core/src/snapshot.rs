@@ -2,7 +2,7 @@
 
 use amqp::Map;
 
-use crate::{ConnKey, LinkKey, Role, Treatment};
+use crate::{ConnKey, LinkKey, Role, RouteDirection, RouteVia, Treatment};
 
 /// A connection.
 #[derive(Clone, Debug)]
@@ -242,6 +242,33 @@ pub struct AddressConfigSnapshot<'c> {
     pub priority: Option<u8>,
     /// Fallback.
     pub fallback: bool,
+}
+
+/// A link route.
+#[derive(Clone, Debug)]
+pub struct LinkRouteSnapshot<'c> {
+    /// Identity.
+    pub id: u64,
+    /// Name.
+    pub name: Option<&'c str>,
+    /// Prefix, if it was given as one.
+    pub prefix: Option<&'c str>,
+    /// Pattern, if it was given as one.
+    pub pattern: Option<&'c str>,
+    /// Direction.
+    pub direction: RouteDirection,
+    /// Where it leads.
+    pub via: &'c RouteVia,
+    /// The connection that made it for itself.
+    pub connection: Option<ConnKey>,
+    /// Container id of that connection's peer.
+    pub container: Option<&'c str>,
+    /// It leads to a connection now.
+    pub active: bool,
+    /// Put before addresses.
+    pub add_external_prefix: Option<&'c str>,
+    /// Taken off addresses.
+    pub del_external_prefix: Option<&'c str>,
 }
 
 /// Counters and gauges of the whole router.

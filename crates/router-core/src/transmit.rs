@@ -7,7 +7,7 @@ use amqp::DeliveryState;
 use crate::address::key::phase_of_key;
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
-use crate::delivery::{Delivery, Listed, Outcome, Override, Place, Wrapping};
+use crate::delivery::{Delivery, Listed, Outcome, Override, Place, Said, Wrapping};
 use crate::forward::Passage;
 use crate::{Host, Now, OutKey, Transmit, Transmitted};
 
@@ -25,7 +25,8 @@ impl<H: Host> Core<H> {
         let ready = idle && link.credit > 0 && connection.writable;
         let mut wrapping = Wrapping { tag: self.next_tag, phase: 0, to_override: Override::None };
         self.next_tag += 1;
-        if connection.annotate {
+        let said = passage.said();
+        if connection.annotate && said.tag.is_none() {
             if passage.addr != NONE {
                 wrapping.phase = phase_of_key(&self.addresses[passage.addr].key);
             }
@@ -39,7 +40,7 @@ impl<H: Host> Core<H> {
             self.links[index_of(passage.link)].arriving = key;
         }
         if ready {
-            self.transmit(host, OutKey(key), passage.content, &wrapping.borrowed());
+            self.transmit(host, OutKey(key), passage.content, &wrapping.borrowed(), said);
         } else {
             self.enqueue(host, index_of(key), passage, wrapping);
         }
@@ -90,6 +91,7 @@ impl<H: Host> Core<H> {
         key: OutKey,
         content: Option<&H::Content>,
         wrapping: &Wrapping<Option<&str>>,
+        said: Said<'_>,
     ) {
         let copy = index_of(key.0);
         let delivery = &mut self.deliveries[copy];
@@ -108,6 +110,9 @@ impl<H: Host> Core<H> {
                 address.rare().egress_route_container += 1;
                 self.statistics.deliveries_egress_route_container += 1;
             }
+        } else if link.routed.is_some() {
+            self.statistics.deliveries_egress += 1;
+            self.statistics.deliveries_egress_route_container += u64::from(connection.route_container);
         }
         let how = Transmit {
             settled: delivery.settled,
@@ -115,6 +120,8 @@ impl<H: Host> Core<H> {
             to_override: wrapping.to_override,
             phase: wrapping.phase,
             annotate: connection.annotate,
+            routed_tag: said.tag,
+            state: said.state,
         };
         match host.transmit(link.host, key, content, &how) {
             Transmitted::Complete if delivery.settled => return self.settled_sent(host, key),

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use router_core::{
-    AttachInfo, ConnKey, ConnectionInfo, Core, Level, LinkKey, Mode, NewAddressConfig, Now, Offer, Offered, OutKey,
-    Role, Route, RouterIndex, RouterSettings, Treatment,
+    AttachInfo, ConnKey, ConnectionInfo, Core, Level, LinkKey, LinkTerms, Mode, NewAddressConfig, Now, Offer, Offered,
+    OutKey, Role, Route, RouterIndex, RouterSettings, Treatment,
 };
 use router_net::{Config, Hint, LinkRef, NodeIndex, Output, PathEngine};
 
@@ -49,6 +49,7 @@ impl Router {
             mode: Mode::Interior,
             default_treatment: Treatment::Balanced,
             test_hooks: false,
+            allow_resumable_link_route: true,
             random: Box::new(move || u128::from(numbers.number()) << 64 | u128::from(numbers.number())),
         });
         let mut host = SimHost::new(Some(format!("0/{id}")));
@@ -184,7 +185,7 @@ impl Router {
         let key = link.key;
         match frame {
             Frame::Answer { source, target, .. } => {
-                self.core.attach_answered(now, &mut self.host, key, source, target);
+                self.core.attach_answered(now, &mut self.host, key, source, target, LinkTerms::default());
             }
             Frame::Detach { closed, error, answer, .. } => {
                 let both = std::mem::replace(&mut link.detached, true);
@@ -221,6 +222,7 @@ impl Router {
             source: attach.source,
             target: attach.target,
             send_settled: false,
+            terms: LinkTerms::default(),
         };
         let link = self.core.attach(now, &mut self.host, key, number, info);
         if let Some(record) = self.host.links.get_mut(&number) {
@@ -252,6 +254,7 @@ impl Router {
             trace: annotations.trace,
             priority: message.priority,
             state: None,
+            tag: None,
         };
         let offered = self.core.deliver(now, &mut self.host, key, offer);
         self.host.offered = None;

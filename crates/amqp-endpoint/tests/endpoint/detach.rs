@@ -84,7 +84,7 @@ fn an_owner_does_not_use_a_name_again_before_the_peer_has_detached() {
     let (session, _) = pair.begin();
     let link = pair.attach_in(session, sender("a"));
     pair.client.connection.detach(link.client, true, None);
-    assert_eq!(pair.client.connection.attach(session, sender("a")), Err(AttachError::NameInUse));
+    assert_eq!(pair.client.connection.attach(session, sender("a")), Err(AttachError::NameNotFree));
     pair.run();
     pair.server.connection.detach(link.server, true, None);
     pair.run();

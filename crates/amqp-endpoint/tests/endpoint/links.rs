@@ -89,8 +89,16 @@ fn an_answer_says_all_that_the_owner_wants() {
     peer.frame(0, Performative::Attach(Box::new(attach("a", 3, Role::Sender))));
     let NewLink { source, target, max_message_size, offered_capabilities, desired_capabilities, properties, .. } =
         full();
-    let answer =
-        AttachAnswer { source, target, max_message_size, offered_capabilities, desired_capabilities, properties };
+    let settle_modes = Some((SenderSettleMode::Settled, ReceiverSettleMode::Second));
+    let answer = AttachAnswer {
+        source,
+        target,
+        max_message_size,
+        offered_capabilities,
+        desired_capabilities,
+        properties,
+        settle_modes,
+    };
     peer.end.connection.answer_attach(LinkId(0), answer.clone());
     let expected = Attach {
         source: answer.source,
@@ -99,6 +107,8 @@ fn an_answer_says_all_that_the_owner_wants() {
         offered_capabilities: answer.offered_capabilities,
         desired_capabilities: answer.desired_capabilities,
         properties: answer.properties,
+        snd_settle_mode: SenderSettleMode::Settled,
+        rcv_settle_mode: ReceiverSettleMode::Second,
         ..Attach::new("a", 0, Role::Receiver)
     };
     assert_eq!(peer.answers()[0].performative, Performative::Attach(Box::new(expected)));

@@ -11,6 +11,7 @@ use crate::arena::NONE;
 use crate::control::Reach;
 use crate::forward::balanced::Loads;
 use crate::forward::hops::Hops;
+use crate::link_routes::Ways;
 use crate::routers::Remotes;
 use crate::{SubscriberId, Treatment};
 
@@ -72,6 +73,8 @@ pub(crate) struct Address {
     pub(crate) reach: Option<Reach>,
     /// In-process subscribers, next one first.
     pub(crate) subscribers: Vec<SubscriberId>,
+    /// For link routes: where links go.
+    pub(crate) ways: Option<Box<Ways>>,
     /// Routers with consumers.
     pub(crate) remotes: Remotes,
     /// The way to these, once it was needed.

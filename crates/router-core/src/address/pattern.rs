@@ -60,6 +60,13 @@ impl Pattern {
         (!normal.is_empty()).then(|| Self { tokens: normal.into_iter().map(Box::from).collect() })
     }
 
+    /// If the pattern is literals and a final `#`, the part of its text before that.
+    pub(crate) fn prefix_of<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let (last, rest) = self.tokens.split_last()?;
+        let plain = !rest.is_empty() && rest.iter().all(|token| !matches!(&**token, "*" | "#"));
+        (&**last == "#" && plain).then(|| text.strip_suffix('#').unwrap_or(text).trim_end_matches(['.', '/']))
+    }
+
     /// If normalising `text` changed more than its separators, the pattern as it is now.
     pub(crate) fn rewritten(&self, text: &str) -> Option<String> {
         let same = tokens(text).iter().copied().eq(self.tokens.iter().map(AsRef::as_ref));
@@ -109,6 +116,15 @@ impl<V> PatternTree<V> {
         }
         self.nodes[node].value = Some(value);
         true
+    }
+
+    /// The value of exactly this pattern, made if there is none.
+    pub(crate) fn value_mut(&mut self, pattern: &Pattern) -> &mut V
+    where
+        V: Default,
+    {
+        let node = pattern.tokens.iter().fold(0, |node, token| self.child_or_new(node, token));
+        self.nodes[node].value.get_or_insert_with(V::default)
     }
 
     /// Removes the value of exactly this pattern, and the branches that nothing needs any more.

@@ -12,7 +12,7 @@ use amqp::DeliveryState;
 use crate::arena::{NONE, index_of};
 use crate::arrive::Origin;
 use crate::core::Core;
-use crate::delivery::Delivery;
+use crate::delivery::{Delivery, Said};
 use crate::{Host, InKey, Offer, Offered, SubscriberId, Treatment};
 
 /// A delivery on its way through the core.
@@ -85,6 +85,11 @@ impl<'a, C> Passage<'a, C> {
             offer: None,
             ingress: Origin::HERE,
         }
+    }
+
+    /// What its sender said with its transfer.
+    pub(crate) fn said(&self) -> Said<'a> {
+        self.offer.map_or(Said::default(), |offer| Said { tag: offer.tag, state: offer.state.as_ref() })
     }
 
     /// Whether a record of how it came in is needed: there is something to settle, or to wait for.

@@ -103,6 +103,7 @@ impl Mesh {
                 mode: if is_edge(id) { Mode::Edge } else { Mode::Interior },
                 default_treatment: Treatment::Balanced,
                 test_hooks: false,
+                allow_resumable_link_route: true,
                 random: Box::new(move || {
                     random = random.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(1);
                     random
@@ -259,6 +260,7 @@ impl Mesh {
             source: Some(source),
             target: Some(TargetTerminus::Target(Target::default())),
             send_settled: false,
+            terms: LinkTerms::default(),
         };
         self.attach(router, attach)
     }
@@ -283,6 +285,7 @@ impl Mesh {
                 source: Some(Source::default()),
                 target: Some(TargetTerminus::Target(target)),
                 send_settled: false,
+                terms: LinkTerms::default(),
             },
         )
     }
@@ -333,6 +336,7 @@ impl Mesh {
             trace: annotations.trace,
             priority: message.priority,
             state: None,
+            tag: None,
         };
         record.offered.insert(id, Offering { from, key: None, message: message.number });
         let offered = record.core.deliver(self.now, &mut record.host, key, offer);
@@ -486,7 +490,7 @@ impl Mesh {
                 if let Some(Far::Router(peer, far)) = record.links.far.get(&link).copied() {
                     let record = &mut self.routers[peer];
                     let key = record.links.keys[&far];
-                    record.core.attach_answered(self.now, &mut record.host, key, source, target);
+                    record.core.attach_answered(self.now, &mut record.host, key, source, target, LinkTerms::default());
                 }
             }
             Call::Detach(link, closed, error) => {
@@ -562,6 +566,7 @@ impl Mesh {
             source: open.source,
             target: open.target,
             send_settled: false,
+            terms: LinkTerms::default(),
         };
         let peer_key = far.conns[peer_conn].expect("both sides are open");
         let far_key = far.core.attach(self.now, &mut far.host, peer_key, far_link, info);
@@ -718,8 +723,7 @@ impl Mesh {
             class: LinkClass::Endpoint,
             source: Some(source),
             target: Some(TargetTerminus::Target(target)),
-            snd_settle_mode: Default::default(),
-            rcv_settle_mode: Default::default(),
+            terms: LinkTerms::default(),
         };
         let Router { core, host, .. } = &mut self.routers[edge];
         let link = core.open_own_link(self.now, host, conn, open, bound, None).expect("open");

@@ -30,6 +30,7 @@ impl World {
             mode: Mode::Standalone,
             default_treatment: Treatment::Balanced,
             test_hooks: true,
+            allow_resumable_link_route: true,
             random: Box::new(move || {
                 random += 1;
                 random
@@ -106,6 +107,7 @@ impl World {
             source: (!incoming).then_some(source),
             target: Some(TargetTerminus::Target(if incoming { target } else { Target::default() })),
             send_settled: special && !incoming && address < 2,
+            terms: LinkTerms::default(),
         };
         let key = self.core.attach(self.now, &mut self.host, conn, id, info);
         assert_ne!(key, LinkKey::DEAD);
@@ -140,6 +142,7 @@ impl World {
             trace: amqp::message::Trace::default(),
             priority: 4,
             state: None,
+            tag: None,
         };
         let offered = self.core.deliver(self.now, &mut self.host, key, offer);
         let offer = self.host.offers.get_mut(&message).expect("just inserted");

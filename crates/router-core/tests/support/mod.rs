@@ -55,6 +55,8 @@ pub struct Sent {
     pub to_override: Option<String>,
     pub phase: u8,
     pub annotate: bool,
+    pub routed_tag: Option<Vec<u8>>,
+    pub state: Option<DeliveryState>,
 }
 
 #[derive(Default)]
@@ -62,6 +64,10 @@ pub struct FakeHost {
     pub calls: Vec<Call>,
     pub sent: Vec<Sent>,
     pub logs: Vec<String>,
+    /// Links of the router's own that it wants: connection, key, attach.
+    pub opened: Vec<(u32, LinkKey, OpenLink)>,
+    /// Addresses that other routers are told of, and whether there are consumers.
+    pub announced: Vec<(String, bool)>,
     /// The message now being offered.
     pub offered: u64,
     /// Links that take a message only in part.
@@ -80,11 +86,16 @@ impl Host for FakeHost {
     fn attach_answer(&mut self, link: L, source: Option<Source>, target: Option<TargetTerminus>) {
         self.calls.push(Call::Answer { link, source, target });
     }
-    fn open_link(&mut self, _: Self::Conn, _: LinkKey, _: OpenLink) -> L {
-        unreachable!("no routers beside this one")
+    fn open_link(&mut self, conn: Self::Conn, key: LinkKey, open: OpenLink) -> L {
+        self.opened.push((conn, key, open));
+        0
     }
 
-    fn network(&mut self, _: NetworkEvent<'_>) {}
+    fn network(&mut self, event: NetworkEvent<'_>) {
+        if let NetworkEvent::LocalAddress { key, present, .. } = event {
+            self.announced.push((key.to_owned(), present));
+        }
+    }
 
     fn detach(&mut self, link: L, closed: bool, error: Option<ErrorCondition>) {
         self.calls.push(Call::Detach { link, closed, error });
@@ -113,6 +124,8 @@ impl Host for FakeHost {
             to_override: how.to_override.map(str::to_owned),
             phase: how.phase,
             annotate: how.annotate,
+            routed_tag: how.routed_tag.map(<[u8]>::to_vec),
+            state: how.state.cloned(),
         });
         if self.slow.contains(&link) { Transmitted::Partial } else { Transmitted::Complete }
     }
@@ -176,6 +189,7 @@ impl World {
             mode: Mode::Standalone,
             default_treatment: Treatment::Balanced,
             test_hooks: false,
+            allow_resumable_link_route: true,
             random: Box::new(move || {
                 random += 1;
                 random
@@ -211,6 +225,21 @@ impl World {
         let mut info = ConnectionInfo { id, incoming: true, link_capacity: 250, ..Default::default() };
         change(&mut info);
         self.core.open_connection(self.now, &mut self.host, id as u32, info)
+    }
+
+    /// The link of the router's own that was asked for last is attached, and has this number.
+    pub fn open_last(&mut self) -> Link {
+        self.next_link += 1;
+        let id = self.next_link;
+        let (_, key, _) = *self.host.opened.last().expect("a link was asked for");
+        self.core.link_opened(self.now, &mut self.host, key, id);
+        Link { key, id }
+    }
+
+    /// Its peer answers with the same termini.
+    pub fn answer_last(&mut self) {
+        let (_, key, open) = self.host.opened.last().cloned().expect("a link was asked for");
+        self.core.attach_answered(self.now, &mut self.host, key, open.source, open.target, open.terms);
     }
 
     pub fn attach(&mut self, conn: ConnKey, attach: AttachInfo) -> Link {
@@ -375,6 +404,7 @@ pub fn plain_offer<'a>(delivery_id: u32) -> Offer<'a> {
         trace: amqp::message::Trace::default(),
         priority: 4,
         state: None,
+        tag: None,
     }
 }
 
@@ -385,6 +415,7 @@ pub fn sender_to(address: &str) -> AttachInfo {
         source: Some(Source::default()),
         target: Some(TargetTerminus::Target(Target { address: Some(address.into()), ..Target::default() })),
         send_settled: false,
+        terms: LinkTerms::default(),
     }
 }
 
@@ -395,6 +426,7 @@ pub fn receiver_from(address: &str) -> AttachInfo {
         source: Some(Source { address: Some(address.into()), ..Source::default() }),
         target: Some(TargetTerminus::Target(Target::default())),
         send_settled: false,
+        terms: LinkTerms::default(),
     }
 }
 

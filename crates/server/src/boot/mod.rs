@@ -15,7 +15,7 @@ use crate::control::lookup::Lookups;
 use crate::control::network::Network;
 use crate::control::plane::Plane;
 use crate::control::uplink::EdgeUplink;
-use crate::entities::{DataEntities, Entities, LogEntities, RouterEntity, add_address_config};
+use crate::entities::{DataEntities, Entities, LogEntities, RouterEntity, add_address_config, add_link_route};
 use crate::process::memory;
 use crate::shard::{ShardEvent, Shards};
 use crate::{ConfigSource, DISPATCH_VERSION, Options};
@@ -126,6 +126,7 @@ fn start_shards(
             Distribution::Unavailable => Treatment::Unavailable,
         },
         test_hooks: options.test_hooks,
+        allow_resumable_link_route: router.allow_resumable_link_route,
         random: Box::new(identity::random),
     };
     Shards::start(settings, router.worker_threads, events)
@@ -156,6 +157,7 @@ fn apply(
             Ok(())
         }
         Settings::Address(_) => add_address_config(&entities.shards, &attributes).map(drop).map_err(|e| e.to_string()),
+        Settings::LinkRoute(route) => add_link_route(&entities.shards, route).map(drop),
         Settings::Listener(listener) => {
             entities.listeners.add(attributes, *listener, true);
             Ok(())

@@ -64,6 +64,14 @@ pub(crate) struct Examined<'a> {
 /// What every section begins with.
 const DESCRIBED: u8 = 0;
 
+impl Examined<'_> {
+    /// A message that is not looked at, because it goes on as it is.
+    pub(crate) fn unseen(message_format: u32) -> Self {
+        let layout = Layout::plain(message_format);
+        Self { layout, priority: 4, to: None, user_id: None, router: RouterAnnotations::default(), sufficient: true }
+    }
+}
+
 /// What precedes the body of a message, as far as it is there.
 pub(crate) fn before_body(bytes: &[u8]) -> &[u8] {
     let mut scanner = Scanner::new(bytes, false);

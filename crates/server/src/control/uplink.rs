@@ -4,9 +4,8 @@ use crate::control::protocol::{Core, conn_of, link_of, log};
 use crate::shard::{
     EdgeUpdate, LinkRef as ParkedLink, LookUp, NetworkUpdate, ShardHost, Shards, SubscriberMessage, Verdict,
 };
-use amqp::performative::{ReceiverSettleMode, SenderSettleMode};
 use amqp::terminus::TargetTerminus;
-use router_core::{Bound, LinkClass, LinkKey, OpenLink, SubscriberId};
+use router_core::{Bound, LinkClass, LinkKey, LinkTerms, OpenLink, SubscriberId};
 use router_net::LinkRef;
 use router_net::edge::{LinkId, LookupResult, Purpose, Uplink, UplinkOutput};
 use std::collections::BTreeMap;
@@ -180,8 +179,7 @@ impl EdgeUplink {
             class: if purpose.is_conversation() { LinkClass::CoreEndpoint } else { LinkClass::Endpoint },
             source: purpose.source(&self.id),
             target: purpose.target().map(TargetTerminus::Target),
-            snd_settle_mode: SenderSettleMode::Mixed,
-            rcv_settle_mode: ReceiverSettleMode::First,
+            terms: LinkTerms::default(),
         };
         let credit = purpose.credit();
         let opened =

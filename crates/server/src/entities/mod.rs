@@ -8,6 +8,7 @@ mod connection;
 mod connector;
 mod data;
 mod link;
+mod link_route;
 mod log;
 mod log_stats;
 mod node;
@@ -16,6 +17,7 @@ mod router;
 
 pub(crate) use address_config::add as add_address_config;
 pub(crate) use data::DataEntities;
+pub(crate) use link_route::add as add_link_route;
 pub(crate) use log::LogEntities;
 pub(crate) use router::RouterEntity;
 
@@ -81,6 +83,8 @@ impl Backend for Entities {
             "router.node" => node::rows(self.network.as_ref(), entity_type),
             "router.address" => address::rows(&self.shards, entity_type),
             "router.config.address" => address_config::rows(&self.shards, entity_type),
+            "router.config.linkRoute" => link_route::rows(&self.shards, entity_type),
+            "router.connection.linkRoute" => link_route::connection_rows(&self.shards, entity_type),
             "listener" => self.listeners.iter().map(|listener| listener.attributes.clone()).collect(),
             "connector" => connector::rows(&self.connectors),
             "log" => self.logs.rows(),
@@ -95,7 +99,7 @@ impl Backend for Entities {
         &mut self,
         entity_type: &'static EntityType,
         attributes: Attributes,
-        _context: &RequestContext,
+        context: &RequestContext,
     ) -> Result<Attributes, Failure> {
         let settings = self.check(entity_type, &attributes)?;
         self.check_vhost_change(entity_type)?;
@@ -107,6 +111,10 @@ impl Backend for Entities {
             }
             Settings::Connector(config) => connector::create(&mut self.connectors, attributes, *config),
             Settings::Address(_) => address_config::create(&self.shards, entity_type, &attributes),
+            Settings::LinkRoute(config) => link_route::create(&self.shards, entity_type, config),
+            _ if entity_type.short == "router.connection.linkRoute" => {
+                link_route::create_for_connection(&self.shards, entity_type, &attributes, context)
+            }
             _ if DataEntities::keeps(entity_type) => self.data.create(entity_type, attributes),
             _ => Err(Failure::new(
                 management::status::NOT_IMPLEMENTED,
@@ -148,6 +156,7 @@ impl Backend for Entities {
             "listener" => self.listeners.remove(identity),
             "connector" => self.connectors.remove(identity),
             "router.config.address" => address_config::delete(&self.shards, identity),
+            "router.config.linkRoute" | "router.connection.linkRoute" => link_route::delete(&self.shards, identity),
             _ => self.data.delete(entity_type, identity),
         };
         if deleted { Ok(()) } else { Err(Failure::not_found()) }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use amqp::ErrorCondition;
 use amqp::terminus::{Source, TargetTerminus};
 use amqp_endpoint::{Connection, LinkId, Now, SessionId};
 use router_core::{ConnKey, LinkClass, OutKey};
@@ -11,6 +12,7 @@ use router_core::{ConnKey, LinkClass, OutKey};
 use super::feeding::Streaming;
 use super::incoming::{Incoming, Progress};
 use super::outgoing::{Delivery, OUTPUT_HIGH, Step};
+use super::own_links::Opening;
 use super::parked::Parked;
 use super::place::{ConnRef, LinkRef};
 use super::settings::{ConnectionSettings, ConnectorAttempt};
@@ -50,6 +52,8 @@ pub(super) struct Conn {
     /// When it is given up: an attempt to connect, or last words that cannot be written.
     pub(super) deadline: Option<Now>,
     pub(super) flags: Flags,
+    /// Links of the router's own whose name is not free yet.
+    pub(super) postponed: Vec<Opening>,
 }
 
 /// Yes-or-no facts about a connection.
@@ -117,6 +121,10 @@ pub(super) struct Link {
     pub(super) draining: bool,
     /// It gets its unused credit back once nothing waits.
     pub(super) drained_owed: bool,
+    /// It is one with another link: nothing of what passes is looked at.
+    pub(super) routed: bool,
+    /// How it is to be detached once nothing waits.
+    pub(super) farewell: Option<Box<(bool, Option<ErrorCondition>)>>,
     /// For message logging: source and target.
     pub(super) ends: Option<Box<(String, String)>>,
     /// The peer's attach, while it waits for what the interior knows of its address.
@@ -181,6 +189,7 @@ impl Conn {
             timer: None,
             deadline: None,
             flags: Flags::default(),
+            postponed: Vec::new(),
         }
     }
 
@@ -251,6 +260,9 @@ impl Conn {
         if std::mem::take(&mut state.drained_owed) {
             self.endpoint.drained(link);
         }
+        if let Some(farewell) = state.farewell.take() {
+            self.endpoint.detach(link, farewell.0, farewell.1);
+        }
         moved
     }
 
@@ -300,6 +312,7 @@ impl Conn {
         if let Some(link) = self.links.get_mut(link.0 as usize) {
             link.waiting = VecDeque::new();
             link.drained_owed = false;
+            link.farewell = None;
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amqp::performative::{Attach, Role, SenderSettleMode};
 use amqp_endpoint::{Event, Input, LinkId};
-use router_core::{AttachInfo, ConnKey, Core, InKey, LinkKey, OutKey};
+use router_core::{AttachInfo, ConnKey, Core, InKey, LinkKey, LinkTerms, OutKey};
 
 use super::conn::Link;
 use super::host::{ShardHost, mark_dirty};
@@ -103,7 +103,9 @@ impl ShardHost {
                     return;
                 }
                 self.link_gone(core, slot, link);
-                if !answer {
+                if answer {
+                    core.detach_answered(self.now, self, LinkKey(context), closed, error);
+                } else {
                     core.detach(self.now, self, LinkKey(context), closed, error);
                 }
             }
@@ -134,16 +136,18 @@ impl ShardHost {
         }
     }
 
-    fn attached(&mut self, core: &mut Core<Self>, slot: u32, link: LinkId, attach: Attach) {
+    fn attached(&mut self, core: &mut Core<Self>, slot: u32, link: LinkId, mut attach: Attach) {
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
         let Some(key) = conn.key else { return };
         let incoming = attach.role == Role::Sender;
         *conn.link_mut(link) = Link::new(&conn.settings, attach.source.as_ref(), attach.target.as_ref());
         let at = conn.link_ref(link);
+        let terms = terms_of(&mut attach);
         let info = AttachInfo {
             name: attach.name,
             incoming,
             send_settled: !incoming && attach.snd_settle_mode == SenderSettleMode::Settled,
+            terms,
             source: attach.source,
             target: attach.target,
         };
@@ -167,6 +171,7 @@ impl ShardHost {
             conn.link_mut(link).parked = None;
             conn.clear_outgoing(link);
             conn.free_session(link);
+            self.openings.extend(conn.postponed.drain(..));
         }
     }
 
@@ -215,5 +220,17 @@ impl ShardHost {
         }
         self.through.extend(through.drain(..));
         self.pumped = through;
+    }
+}
+
+/// What an attach says beside name, direction and termini.
+pub(super) fn terms_of(attach: &mut Attach) -> LinkTerms {
+    LinkTerms {
+        snd_settle_mode: attach.snd_settle_mode,
+        rcv_settle_mode: attach.rcv_settle_mode,
+        max_message_size: attach.max_message_size,
+        offered_capabilities: std::mem::take(&mut attach.offered_capabilities),
+        desired_capabilities: std::mem::take(&mut attach.desired_capabilities),
+        properties: attach.properties.take(),
     }
 }

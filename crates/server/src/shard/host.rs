@@ -8,8 +8,8 @@ use amqp::terminus::{Source, TargetTerminus};
 use amqp::{DeliveryState, ErrorCondition};
 use amqp_endpoint::{LinkId, Now};
 use router_core::{
-    EdgeEvent, Host, Level, LinkKey, Module, NetworkEvent, OpenLink, OutKey, SubscriberDelivery, SubscriberId,
-    Transmit, Transmitted,
+    EdgeEvent, Host, Level, LinkKey, LinkTerms, Module, NetworkEvent, OpenLink, OutKey, SubscriberDelivery,
+    SubscriberId, Transmit, Transmitted,
 };
 use slab::Slab;
 
@@ -211,6 +211,20 @@ impl Host for ShardHost {
         }
     }
 
+    fn answer_routed(
+        &mut self,
+        link: LinkRef,
+        source: Option<Source>,
+        target: Option<TargetTerminus>,
+        terms: LinkTerms,
+    ) {
+        if !self.owns(link.conn) {
+            self.post(link.conn, Mail::AnswerRouted { link, answer: Box::new((source, target, terms)) });
+        } else if let Some(conn) = self.touch(link.conn) {
+            conn.answer_routed(LinkId(link.link), source, target, terms);
+        }
+    }
+
     fn open_link(&mut self, conn: ConnRef, key: LinkKey, link: OpenLink) -> LinkRef {
         self.want_link(conn, key, link)
     }
@@ -227,8 +241,7 @@ impl Host for ShardHost {
         if !self.owns(link.conn) {
             self.post(link.conn, Mail::Detach { link, closed, error: error.map(Box::new) });
         } else if let Some(conn) = self.touch(link.conn) {
-            conn.clear_outgoing(LinkId(link.link));
-            conn.endpoint.detach(LinkId(link.link), closed, error);
+            conn.detach(LinkId(link.link), closed, error);
         }
     }
 

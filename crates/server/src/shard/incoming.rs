@@ -53,6 +53,8 @@ struct Arrived {
     message_format: u32,
     settled: bool,
     state: Option<DeliveryState>,
+    /// On a link that is one with another, which nothing of the message is looked at for.
+    tag: Option<Box<[u8]>>,
 }
 
 impl Arrived {
@@ -65,7 +67,14 @@ impl Arrived {
             message_format: transfer.message_format,
             settled: transfer.settled,
             state: transfer.state,
+            tag: None,
         }
+    }
+
+    /// On a link that is one with another.
+    fn routed(transfer: IncomingTransfer<'_>) -> Self {
+        let tag = Some(transfer.tag.into());
+        Self { tag, ..Self::new(transfer) }
     }
 }
 
@@ -78,6 +87,8 @@ impl ShardHost {
             self.go_on(core, slot, incoming, transfer);
         } else if transfer.aborted {
             core.discarded(self.now, self, LinkKey(transfer.context));
+        } else if conn.link_mut(transfer.link).routed {
+            self.transfer_routed(core, slot, transfer);
         } else if transfer.more {
             self.begin(core, slot, transfer);
         } else {
@@ -88,6 +99,29 @@ impl ShardHost {
                 // Some layer has put it elsewhere.
                 None => self.offer_apart(core, slot, arrived, bytes.to_vec()),
             }
+        }
+    }
+
+    /// The first frame of a delivery, or all of it, on a link that is one with another: it goes on at once, as it is.
+    fn transfer_routed(&mut self, core: &mut Core<Self>, slot: u32, transfer: IncomingTransfer<'_>) {
+        let (bytes, more) = (transfer.payload, transfer.more);
+        let mut arrived = Arrived::routed(transfer);
+        let examined = Examined::unseen(arrived.message_format);
+        if more {
+            let progress = self.begin_stream(core, slot, &mut arrived, &examined, bytes);
+            return self.put_back(slot, Box::new(Incoming { arrived, progress }));
+        }
+        let apart = offset_in(&self.buffer, bytes).is_none().then(|| Arc::new(bytes.to_vec()));
+        let buffer = apart.map(|apart| std::mem::replace(&mut self.buffer, apart));
+        let start = offset_in(&self.buffer, bytes).unwrap_or_default();
+        self.offered = Offered::Borrowed { start, end: start + bytes.len(), layout: examined.layout, kept: None };
+        let answer = self.offer(core, &mut arrived, &examined, true);
+        self.offered = Offered::Nothing;
+        if let Some(buffer) = buffer {
+            self.buffer = buffer;
+        }
+        if let Answer::Tracked(key) = answer {
+            self.track(slot, &arrived, key);
         }
     }
 
@@ -145,6 +179,7 @@ impl ShardHost {
             trace: router.trace,
             priority: examined.priority,
             state: arrived.state.take(),
+            tag: arrived.tag.as_deref(),
         };
         core.deliver(self.now, self, arrived.key, offer)
     }

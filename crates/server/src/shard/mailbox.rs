@@ -10,11 +10,11 @@ use amqp::terminus::{Source, TargetTerminus};
 use amqp::{DeliveryState, ErrorCondition};
 use mio::Waker;
 use parking_lot::Mutex;
-use router_core::OutKey;
+use router_core::{LinkTerms, OutKey};
 
 use super::accepting::Listening;
 use super::arrival::Arrival;
-use super::outgoing::Delivery;
+use super::outgoing::{Delivery, Tag};
 use super::own_links::Opening;
 use super::parked::Verdict;
 use super::place::{ConnRef, LinkRef};
@@ -28,7 +28,7 @@ pub(super) const FULL: usize = 1024 * 1024;
 /// One item of mail.
 pub(super) enum Mail {
     /// A small message: `size` of the bytes of the batch.
-    Send { link: LinkRef, key: OutKey, tag: u64, message_format: u32, settled: bool, start: u32, size: u32 },
+    Send { link: LinkRef, key: OutKey, tag: Tag, message_format: u32, settled: bool, start: u32, size: u32 },
     /// Any other message.
     Deliver { link: LinkRef, delivery: Box<Delivery> },
     /// See [`router_core::Host::abort`].
@@ -45,6 +45,8 @@ pub(super) enum Mail {
     Drained { link: LinkRef },
     /// See [`router_core::Host::attach_answer`].
     AttachAnswer { link: LinkRef, source: Option<Box<Source>>, target: Option<Box<TargetTerminus>> },
+    /// See [`router_core::Host::answer_routed`].
+    AnswerRouted { link: LinkRef, answer: Box<(Option<Source>, Option<TargetTerminus>, LinkTerms)> },
     /// See [`router_core::Host::detach`].
     Detach { link: LinkRef, closed: bool, error: Option<Box<ErrorCondition>> },
     /// See [`router_core::Host::open_link`].

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use amqp::DeliveryState;
 use amqp_endpoint::{Connection, LinkId, NewDelivery};
-use router_core::OutKey;
+use router_core::{OutKey, Transmit};
 
 use super::place::LinkRef;
 use crate::content::{Content, Feed, Layout, Reader, ReaderState, Taken, Whole};
@@ -16,10 +17,36 @@ pub(super) const OUTPUT_LOW: usize = 64 * 1024;
 /// Bytes that one link may send before it is another link's turn.
 const QUANTUM: usize = 64 * 1024;
 
+/// A delivery tag: the router's own, or the one that the sender of a routed link gave.
+#[derive(Clone, Debug)]
+pub(super) enum Tag {
+    Own([u8; 8]),
+    Given(Box<[u8]>),
+}
+
+impl Tag {
+    /// As a delivery goes out.
+    pub(super) fn of(how: &Transmit<'_>) -> Self {
+        match how.routed_tag {
+            Some(tag) => Self::Given(tag.into()),
+            None => Self::Own(how.tag.to_le_bytes()),
+        }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Own(tag) => tag,
+            Self::Given(tag) => tag,
+        }
+    }
+}
+
 /// A delivery on its way out.
 pub(super) struct Delivery {
     pub(super) key: OutKey,
-    pub(super) tag: u64,
+    pub(super) tag: Tag,
+    /// What the sender said of it with its transfer.
+    pub(super) state: Option<Box<DeliveryState>>,
     pub(super) settled: bool,
     /// The core waits to hear that it is through.
     pub(super) report: bool,
@@ -72,7 +99,7 @@ impl Delivery {
     /// A delivery of a message that is kept. `edit` takes the place of its annotations.
     pub(super) fn new(
         key: OutKey,
-        tag: u64,
+        tag: Tag,
         settled: bool,
         content: Content<LinkRef>,
         edit: Option<Box<[u8]>>,
@@ -83,7 +110,19 @@ impl Delivery {
             Content::Whole(whole) => Source::Whole { whole, at: 0 },
             Content::Stream(reader) => Source::Stream(reader),
         };
-        Self { key, tag, settled, report: false, layout, source, edit, stage, begun: false, aborted: false }
+        Self {
+            key,
+            tag,
+            state: None,
+            settled,
+            report: false,
+            layout,
+            source,
+            edit,
+            stage,
+            begun: false,
+            aborted: false,
+        }
     }
 
     /// The endpoint has begun it and sent `sent` bytes; only for messages that are not edited.
@@ -148,7 +187,7 @@ impl Delivery {
             return Step::Done;
         }
         if !self.begun {
-            self.begun = endpoint.begin_delivery(link, &self.as_new(&self.tag.to_le_bytes()));
+            self.begun = endpoint.begin_delivery(link, &self.as_new());
             if !self.begun {
                 return Step::Blocked;
             }
@@ -171,21 +210,20 @@ impl Delivery {
         }
     }
 
-    fn as_new<'d>(&self, tag: &'d [u8; 8]) -> NewDelivery<'d> {
+    fn as_new(&self) -> NewDelivery<'_> {
         NewDelivery {
             key: self.key.0,
-            tag,
+            tag: self.tag.bytes(),
             message_format: self.layout.message_format,
             settled: self.settled,
-            state: None,
+            state: self.state.as_deref(),
         }
     }
 
     /// Sends a message that is all there, and of which nothing is gone yet, in one frame if it fits.
     fn send_whole(&self, endpoint: &mut Connection, link: LinkId) -> bool {
         let Source::Whole { whole, at: 0 } = &self.source else { return false };
-        let tag = self.tag.to_le_bytes();
-        let new = self.as_new(&tag);
+        let new = self.as_new();
         match &self.edit {
             None => endpoint.try_send(link, &new, &[whole.bytes()]),
             Some(edit) => endpoint.try_send(link, &new, &self.layout.edited(whole.bytes(), edit)),

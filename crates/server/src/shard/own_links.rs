@@ -1,10 +1,13 @@
 //! Links of the router's own: attached when the core asks for them, those of one kind on a session of their own.
 
+use amqp::ErrorCondition;
 use amqp::performative::Attach;
-use amqp_endpoint::{AttachError, BeginError, LinkId, NewLink, SessionId};
-use router_core::{Core, LinkClass, LinkKey, OpenLink};
+use amqp::terminus::{Source, TargetTerminus};
+use amqp_endpoint::{AttachAnswer, AttachError, BeginError, LinkId, NewLink, SessionId};
+use router_core::{Core, LinkClass, LinkKey, LinkTerms, OpenLink};
 
 use super::conn::{Conn, Link};
+use super::driving::terms_of;
 use super::host::{ShardHost, mark_dirty};
 use super::mailbox::Mail;
 use super::place::{ConnRef, LinkRef};
@@ -51,8 +54,9 @@ impl ShardHost {
                 continue;
             }
             mark_dirty(&mut self.dirty, conn);
-            match conn.open_link(key, link) {
+            match conn.open_link(key, &link) {
                 Ok(link) => core.link_opened(self.now, self, key, link),
+                Err(Unopened::Link(AttachError::NameNotFree)) => conn.postponed.push(Opening { conn: at, key, link }),
                 Err(reason) => {
                     logging::log!(ROUTER_CORE, Error, "[C{}] Cannot attach a link: {reason}", conn.id);
                     core.link_lost(self.now, self, key);
@@ -63,32 +67,35 @@ impl ShardHost {
     }
 
     /// The peer has answered the attach of a link of the router's own.
-    pub(super) fn attach_answered(&mut self, core: &mut Core<Self>, slot: u32, link: LinkId, answer: Attach) {
+    pub(super) fn attach_answered(&mut self, core: &mut Core<Self>, slot: u32, link: LinkId, mut answer: Attach) {
         let Some(conn) = self.conns.get(slot as usize) else { return };
         let Some(key) = conn.endpoint.link(link).map(|link| LinkKey(link.context)) else { return };
-        core.attach_answered(self.now, self, key, answer.source, answer.target);
+        let terms = terms_of(&mut answer);
+        core.attach_answered(self.now, self, key, answer.source, answer.target, terms);
     }
 }
 
 impl Conn {
     /// Attaches a link on the session of its kind.
-    fn open_link(&mut self, key: LinkKey, link: OpenLink) -> Result<LinkRef, Unopened> {
+    fn open_link(&mut self, key: LinkKey, link: &OpenLink) -> Result<LinkRef, Unopened> {
         let alone = link.class == LinkClass::Streaming;
         let session = self.session_of(link.class)?;
-        let OpenLink { name, incoming, source, target, snd_settle_mode, rcv_settle_mode, .. } = link;
+        let routed = link.class == LinkClass::LinkRoute;
+        let OpenLink { name, incoming, source, target, terms, .. } = link.clone();
         let mut state = Link::new(&self.settings, source.as_ref(), target.as_ref());
         state.session = alone.then_some(session);
+        state.routed = routed;
         let new = NewLink {
             name,
             sender: !incoming,
-            snd_settle_mode,
-            rcv_settle_mode,
+            snd_settle_mode: terms.snd_settle_mode,
+            rcv_settle_mode: terms.rcv_settle_mode,
             source,
             target,
-            max_message_size: None,
-            offered_capabilities: Vec::new(),
-            desired_capabilities: Vec::new(),
-            properties: None,
+            max_message_size: terms.max_message_size,
+            offered_capabilities: terms.offered_capabilities,
+            desired_capabilities: terms.desired_capabilities,
+            properties: terms.properties,
         };
         let attached = self.endpoint.attach(session, new);
         if alone && attached.is_err() {
@@ -98,6 +105,41 @@ impl Conn {
         *self.link_mut(link) = state;
         self.endpoint.set_link_context(link, key.0);
         Ok(self.link_ref(link))
+    }
+
+    /// Answers an attach that was passed on.
+    pub(super) fn answer_routed(
+        &mut self,
+        link: LinkId,
+        source: Option<Source>,
+        target: Option<TargetTerminus>,
+        terms: LinkTerms,
+    ) {
+        self.link_mut(link).routed = true;
+        let answer = AttachAnswer {
+            source,
+            target,
+            max_message_size: terms.max_message_size,
+            offered_capabilities: terms.offered_capabilities,
+            desired_capabilities: terms.desired_capabilities,
+            properties: terms.properties,
+            settle_modes: Some((terms.snd_settle_mode, terms.rcv_settle_mode)),
+        };
+        self.endpoint.answer_attach(link, answer);
+    }
+
+    /// Detaches a link. What waits on it is dropped, except on one that is one with another: that is detached when all it
+    /// has is through.
+    pub(super) fn detach(&mut self, link: LinkId, closed: bool, error: Option<ErrorCondition>) {
+        if let Some(state) = self.links.get_mut(link.0 as usize)
+            && state.routed
+            && !state.waiting.is_empty()
+        {
+            state.farewell = Some(Box::new((closed, error)));
+            return;
+        }
+        self.clear_outgoing(link);
+        self.endpoint.detach(link, closed, error);
     }
 
     /// The session for a link of a kind, begun when it is first needed. Where the peer allows too few sessions, kinds

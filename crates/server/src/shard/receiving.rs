@@ -7,7 +7,7 @@ use router_core::{Core, Host, OutKey};
 
 use super::host::ShardHost;
 use super::mailbox::{Batch, Mail, Order};
-use super::outgoing::Delivery;
+use super::outgoing::{Delivery, Tag};
 use super::place::LinkRef;
 use crate::content::{Content, Layout};
 
@@ -29,7 +29,7 @@ impl ShardHost {
         match mail {
             Mail::Send { link, key, tag, message_format, settled, start, size } => {
                 let message = bytes.get(start as usize..start as usize + size as usize).unwrap_or_default();
-                self.send(link, key, tag, message_format, settled, message);
+                self.send(link, key, &tag, message_format, settled, message);
             }
             Mail::Deliver { link, delivery } => self.deliver(link, delivery),
             // For these the core speaks through the mail: it is as if it called now.
@@ -46,6 +46,10 @@ impl ShardHost {
             Mail::AttachAnswer { link, source, target } => {
                 Host::attach_answer(self, link, source.map(|source| *source), target.map(|target| *target));
             }
+            Mail::AnswerRouted { link, answer } => {
+                let (source, target, terms) = *answer;
+                Host::answer_routed(self, link, source, target, terms);
+            }
             Mail::Detach { link, closed, error } => Host::detach(self, link, closed, error.map(|error| *error)),
             Mail::OpenLink(opening) => self.openings.push_back(*opening),
             Mail::LookedUp { link, token, verdict } => self.looked_up(core, link, token, verdict),
@@ -58,16 +62,15 @@ impl ShardHost {
     }
 
     /// A small message.
-    fn send(&mut self, link: LinkRef, key: OutKey, tag: u64, message_format: u32, settled: bool, message: &[u8]) {
+    fn send(&mut self, link: LinkRef, key: OutKey, tag: &Tag, message_format: u32, settled: bool, message: &[u8]) {
         let Some(conn) = self.touch(link.conn) else { return };
         let id = LinkId(link.link);
-        let bytes = tag.to_le_bytes();
-        let new = NewDelivery { key: key.0, tag: &bytes, message_format, settled, state: None };
+        let new = NewDelivery { key: key.0, tag: tag.bytes(), message_format, settled, state: None };
         if conn.may_send_now(link.link) && conn.endpoint.try_send(id, &new, &[message]) {
             conn.log_message("Sent", id, message);
         } else {
             let content = Content::whole(message, Layout::plain(message_format));
-            self.deliver(link, Box::new(Delivery::new(key, tag, settled, content, None)));
+            self.deliver(link, Box::new(Delivery::new(key, tag.clone(), settled, content, None)));
         }
     }
 

@@ -5,7 +5,7 @@ use router_core::{OutKey, Transmit, Transmitted};
 
 use super::host::{Offered, ShardHost, mark_dirty};
 use super::mailbox::{FULL, INLINE, Mail};
-use super::outgoing::{Delivery, OUTPUT_HIGH};
+use super::outgoing::{Delivery, OUTPUT_HIGH, Tag};
 use super::place::LinkRef;
 use crate::content::{Content, Layout, RouterPart};
 
@@ -21,7 +21,7 @@ impl ShardHost {
     ) -> Transmitted {
         let Self { offered, conns, dirty, buffer, .. } = self;
         if let (None, Offered::Borrowed { start, end, layout, .. }) = (content, &*offered)
-            && !layout.needs_edit(how.annotate)
+            && (how.routed_tag.is_some() || !layout.needs_edit(how.annotate))
             && let Some(conn) = conns.get_mut(link.conn.slot as usize)
             && conn.at == link.conn
             && conn.may_send_now(link.link)
@@ -29,10 +29,10 @@ impl ShardHost {
             let tag = how.tag.to_le_bytes();
             let new = NewDelivery {
                 key: key.0,
-                tag: &tag,
+                tag: how.routed_tag.unwrap_or(&tag),
                 message_format: layout.message_format,
                 settled: how.settled,
-                state: None,
+                state: how.state,
             };
             if conn.endpoint.try_send(LinkId(link.link), &new, &[&buffer[*start..*end]]) {
                 mark_dirty(dirty, conn);
@@ -61,7 +61,8 @@ impl ShardHost {
             }
         }
         let content = content.cloned().unwrap_or_else(|| self.keep_offered());
-        let mut delivery = Delivery::new(key, how.tag, how.settled, content, edit);
+        let mut delivery = Delivery::new(key, Tag::of(how), how.settled, content, edit);
+        delivery.state = how.state.cloned().map(Box::new);
         delivery.report = true;
         if let Some(Some(sent)) = sent {
             delivery = delivery.begun(sent);
@@ -87,10 +88,10 @@ impl ShardHost {
         let tag = how.tag.to_le_bytes();
         let new = NewDelivery {
             key: key.0,
-            tag: &tag,
+            tag: how.routed_tag.unwrap_or(&tag),
             message_format: layout.message_format,
             settled: how.settled,
-            state: None,
+            state: how.state,
         };
         if !conn.endpoint.begin_delivery(LinkId(link.link), &new) {
             return None;
@@ -115,7 +116,7 @@ impl ShardHost {
             }
             (None, Offered::Nothing) => return None,
         };
-        if !layout.needs_edit(how.annotate) {
+        if how.routed_tag.is_some() || !layout.needs_edit(how.annotate) {
             return None;
         }
         let router = how.annotate.then_some(RouterPart {
@@ -149,6 +150,7 @@ impl ShardHost {
         if let Some((bytes, layout)) = whole
             && bytes.len() <= INLINE
             && !full
+            && how.state.is_none()
         {
             let start = outbox.bytes.len();
             match &edit {
@@ -158,12 +160,13 @@ impl ShardHost {
             // A batch is full long before its bytes need more than 32 bits to count.
             let (start, size) = (start as u32, (outbox.bytes.len() - start) as u32);
             let (message_format, settled) = (layout.message_format, how.settled);
-            outbox.mail.push(Mail::Send { link, key, tag: how.tag, message_format, settled, start, size });
+            outbox.mail.push(Mail::Send { link, key, tag: Tag::of(how), message_format, settled, start, size });
             return Transmitted::Complete;
         }
         let content = content.cloned().unwrap_or_else(|| self.keep_offered());
         let complete = content.is_complete();
-        let mut delivery = Delivery::new(key, how.tag, how.settled, content, edit);
+        let mut delivery = Delivery::new(key, Tag::of(how), how.settled, content, edit);
+        delivery.state = how.state.cloned().map(Box::new);
         delivery.report = full || !complete;
         let report = delivery.report;
         self.post(link.conn, Mail::Deliver { link, delivery: Box::new(delivery) });

@@ -35,6 +35,7 @@ impl Router {
             mode: Mode::Standalone,
             default_treatment: Treatment::Balanced,
             test_hooks: false,
+            allow_resumable_link_route: true,
             random: Box::new(move || {
                 last += 1;
                 last

@@ -1,0 +1,74 @@
+//! What passes between two links that are one: deliveries as they come, and credit.
+//!
+//! The peer that sends has as much credit as the peer that receives has given, less what is on its way. That holds after
+//! each step, whoever takes credit back or does not use it.
+
+use crate::arena::index_of;
+use crate::core::Core;
+use crate::forward::Passage;
+use crate::{Host, Offered};
+
+use amqp::DeliveryState;
+
+impl<H: Host> Core<H> {
+    /// A delivery came in on a link that is one with another, and goes out on that.
+    pub(crate) fn deliver_routed(&mut self, host: &mut H, passage: &mut Passage<'_, H::Content>) -> Offered {
+        match self.partner(&self.links[index_of(passage.link)]) {
+            Some(receiver) => self.forward_to_one(host, receiver, passage, 0),
+            None => self.unroutable(host, passage, DeliveryState::Released),
+        }
+    }
+
+    /// The credit of the link on which the peer receives has changed, or what waits there: the peer that sends gets what it
+    /// lacks, and is asked to drain if the receiver drains.
+    pub(crate) fn relay_credit(&mut self, host: &mut H, receiver: u32) {
+        let record = &self.links[receiver];
+        let (given, draining) = (record.credit.saturating_sub(record.undelivered), record.draining);
+        let Some(sender) = self.partner(record) else { return };
+        let sender = &mut self.links[sender];
+        if !sender.opened {
+            return;
+        }
+        if given > sender.credit {
+            let missing = given - sender.credit;
+            sender.grant(host, &mut self.statistics, missing);
+        }
+        if draining != sender.draining {
+            sender.draining = draining;
+            host.drain(sender.host, draining);
+        }
+    }
+
+    /// What was queued on the link on which the peer receives has gone as far as it can now.
+    pub(crate) fn routed_queue_pushed(&mut self, host: &mut H, receiver: u32) {
+        if self.links[receiver].draining {
+            self.relay_drained(host, receiver);
+        }
+        self.part_when_through(host, receiver);
+    }
+
+    /// As [`Core::relay_credit`], for the link on which the peer sends.
+    pub(crate) fn relay_credit_to(&mut self, host: &mut H, sender: u32) {
+        if let Some(receiver) = self.partner(&self.links[sender]) {
+            self.relay_credit(host, receiver);
+        }
+    }
+
+    /// The peer that sends has used its credit or given it back: if the receiver drains, and nothing waits for it, it gets
+    /// back what is left.
+    pub(crate) fn relay_drained(&mut self, host: &mut H, receiver: u32) {
+        let drained = self.partner(&self.links[receiver]).is_some_and(|sender| {
+            let sender = &self.links[sender];
+            sender.credit == 0 && !sender.draining
+        });
+        let second = self.clock.second;
+        let record = &mut self.links[receiver];
+        if drained && record.draining && record.queue_head == crate::arena::NONE {
+            record.draining = false;
+            if std::mem::take(&mut record.credit) > 0 {
+                record.no_credit_since = second;
+            }
+            host.drained(record.host);
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Links that are passed on: a peer attaches, and the router attaches a link of its own to a container, or to the next router
+//! on the way to one. From then on the two are as one link; what either end says of it is told the other.
+
+use amqp::terminus::{ExpiryPolicy, Source, TargetTerminus};
+use amqp::{ErrorCondition, Map, Value};
+
+use crate::address::key::{Class, parse};
+use crate::arena::{NONE, index_of};
+use crate::attach::{ENDPOINT_PRIORITY, Refusal, log_attached, no_route, refusal};
+use crate::core::Core;
+use crate::link::{Link, NewLink};
+use crate::{AttachInfo, Host, LinkClass, LinkKey, LinkTerms, LinkType, Now, OpenLink, Role, RouteDirection};
+
+/// Where transactions are coordinated, as link routes name it.
+const COORDINATOR: &str = "$coordinator";
+/// Addresses of the router's own conversations, which are never passed on.
+const INTERNAL: &str = "_$qd.";
+/// The property of a dynamic node that says which link route it is to go by.
+const DYNAMIC_ADDRESS: &str = "x-opt-qd.address";
+
+/// What a link has that is one with another.
+#[derive(Debug, Default)]
+pub(crate) struct Routed {
+    /// Key of the other one; 0: it is gone.
+    pub(crate) partner: u64,
+    /// The terminus is to outlive the link.
+    survives: bool,
+    /// The peer has detached (closed or not), and is answered when the other end has answered.
+    ended: Option<bool>,
+    /// This end has detached, and waits for the answer.
+    detached: bool,
+    /// How to detach when all that is queued is through.
+    farewell: Option<Farewell>,
+    /// The link route by which a container was chosen: it changes addresses.
+    route: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Farewell {
+    closed: bool,
+    error: Option<ErrorCondition>,
+}
+
+/// Where an attach is passed on to.
+pub(crate) struct Way {
+    conn: u32,
+    /// The link route, if the container is there.
+    route: Option<u64>,
+    survives: bool,
+}
+
+/// The error for the peer of a link whose other end is lost.
+fn lost() -> ErrorCondition {
+    ErrorCondition::new("qd:routed-link-lost", "Connectivity to the peer container was lost")
+}
+
+impl<H: Host> Core<H> {
+    /// The other one of two links that are one.
+    pub(crate) fn partner(&self, link: &Link<H>) -> Option<u32> {
+        let partner = link.routed.as_ref()?.partner;
+        self.links.get(partner).map(|_| index_of(partner))
+    }
+
+    /// Whether an attach is to be passed on, and where. `None`: no link route fits.
+    pub(crate) fn way_of(&mut self, conn: u32, attach: &AttachInfo) -> Option<Result<Way, Refusal>> {
+        let terminus = Terminus::of(attach)?;
+        if terminus.address.starts_with(INTERNAL) {
+            return None;
+        }
+        let parsed = parse(terminus.address, &self.settings.router_id, self.settings.mode);
+        if parsed.class != Class::Mobile {
+            return None;
+        }
+        let direction = RouteDirection::of(attach.incoming);
+        let found = match self.connections[conn].info.tenant.as_deref() {
+            Some(tenant) => self.link_routes.best(direction, &format!("{tenant}{}", parsed.rest)),
+            None => self.link_routes.best(direction, parsed.rest),
+        };
+        let found: Vec<u32> = found?.to_vec();
+        if terminus.survives && !self.settings.allow_resumable_link_route {
+            return Some(Err(refusal("qd:link-expiration", "Requested link expiration not allowed")));
+        }
+        // The same pattern may be written in several ways.
+        let best =
+            found.iter().copied().find(|addr| self.addresses[*addr].ways.as_ref().is_some_and(|w| w.containers() > 0));
+        let addr = best.or_else(|| found.iter().copied().find(|addr| self.has_way(*addr)));
+        let way = addr.and_then(|addr| self.next_way(addr, conn));
+        let survives = terminus.survives;
+        Some(way.map(|(conn, route)| Way { conn, route, survives }).ok_or_else(no_route))
+    }
+
+    /// Passes an attach on.
+    pub(crate) fn attach_routed(
+        &mut self,
+        host: &mut H,
+        conn: u32,
+        id: u64,
+        link: H::Link,
+        attach: AttachInfo,
+        way: &Way,
+    ) -> LinkKey {
+        let AttachInfo { name, incoming, mut source, mut target, terms, .. } = attach;
+        let info = &self.connections[conn].info;
+        // Names of several clients must not meet.
+        let onward = match info.role {
+            Role::InterRouter => name.clone(),
+            _ => format!("{name}@{}", info.container),
+        };
+        let (link_type, priority) = (LinkType::Endpoint, ENDPOINT_PRIORITY);
+        let new = NewLink { id, name, incoming, link_type, priority, own: false, send_settled: false };
+        let near = self.add_link(conn, link, new);
+        if let Some(route) = way.route {
+            change_address(incoming, &mut source, &mut target, |text| self.link_routes.outward(route, text));
+        }
+        let incoming = !incoming;
+        let key = LinkKey(self.links.next_key());
+        let class = LinkClass::LinkRoute;
+        let open = OpenLink { name: onward.clone(), incoming, class, source, target, terms };
+        let stand_in = host.open_link(self.connections[way.conn].host, key, open);
+        self.next_link += 1;
+        let (id, name) = (self.next_link, onward);
+        let new = NewLink { id, name, incoming, link_type, priority, own: true, send_settled: false };
+        let far = self.add_link(way.conn, stand_in, new);
+        let routed = |partner: u64, route| Routed { partner, survives: way.survives, route, ..Routed::default() };
+        let (near_key, far_key) = (self.links.key_at(near), self.links.key_at(far));
+        self.links[near].routed = Some(Box::new(routed(far_key, None)));
+        self.links[far].routed = Some(Box::new(routed(near_key, way.route)));
+        LinkKey(near_key)
+    }
+
+    /// The far end has answered an attach that was passed on; so is the peer that asked.
+    pub(crate) fn routed_answered(
+        &mut self,
+        host: &mut H,
+        far: u32,
+        mut source: Option<Source>,
+        mut target: Option<TargetTerminus>,
+        terms: LinkTerms,
+    ) {
+        let record = &mut self.links[far];
+        record.answered = true;
+        let incoming = !record.incoming;
+        let route = record.routed.as_ref().and_then(|routed| routed.route);
+        if let Some(route) = route {
+            change_address(incoming, &mut source, &mut target, |text| self.link_routes.inward(route, text));
+        }
+        let Some(near) = self.partner(&self.links[far]) else { return };
+        let (conn, id) = (self.connections[self.links[near].conn].info.id, self.links[near].id);
+        log_attached(host, conn, id, incoming, source.as_ref(), target.as_ref());
+        host.answer_routed(self.links[near].host, source, target, terms);
+    }
+
+    /// The peer of a link that is one with another has detached.
+    pub(crate) fn routed_detached(&mut self, host: &mut H, link: u32, closed: bool, error: Option<ErrorCondition>) {
+        self.resolve_deliveries(host, link);
+        let partner = self.partner(&self.links[link]);
+        let Some(routed) = &mut self.links[link].routed else { return };
+        routed.ended = Some(closed);
+        match partner {
+            Some(partner) if self.links[partner].opened => self.part(host, partner, closed, error),
+            // Nothing was attached yet: it is detached as soon as it is.
+            Some(partner) => {
+                self.links[partner].routed = None;
+                self.remove_link(host, partner, "Link detached");
+                self.answer_detach(host, link, closed, None);
+            }
+            None => self.answer_detach(host, link, closed, None),
+        }
+    }
+
+    /// Answers the peer's detach of a link that is one with another no longer.
+    fn answer_detach(&mut self, host: &mut H, link: u32, closed: bool, error: Option<ErrorCondition>) {
+        let at = self.links[link].host;
+        self.links[link].routed = None;
+        self.remove_link(host, link, "Link detached");
+        host.detach(at, closed, error);
+    }
+
+    /// Detaches a link because its other end did, or is lost: at once, or when what is queued is through.
+    fn part(&mut self, host: &mut H, link: u32, closed: bool, error: Option<ErrorCondition>) {
+        let record = &mut self.links[link];
+        let Some(routed) = record.routed.as_mut().filter(|routed| !routed.detached) else { return };
+        routed.farewell = Some(Farewell { closed, error });
+        let moves = record.busy != NONE || (record.queue_head != NONE && record.credit > 0);
+        if !moves {
+            self.say_farewell(host, link);
+        }
+    }
+
+    /// If a link was only to send what was queued, it is detached now.
+    pub(crate) fn part_when_through(&mut self, host: &mut H, link: u32) {
+        let record = &self.links[link];
+        if record.queue_head == NONE
+            && record.busy == NONE
+            && record.routed.as_ref().is_some_and(|routed| routed.farewell.is_some())
+        {
+            self.say_farewell(host, link);
+        }
+    }
+
+    fn say_farewell(&mut self, host: &mut H, link: u32) {
+        let Some(routed) = &mut self.links[link].routed else { return };
+        let Some(Farewell { closed, error }) = routed.farewell.take() else { return };
+        routed.detached = true;
+        self.resolve_deliveries(host, link);
+        let at = self.links[link].host;
+        if self.partner(&self.links[link]).is_none() {
+            // Nobody waits for the answer.
+            self.links[link].routed = None;
+            self.remove_link(host, link, "Link detached");
+        }
+        host.detach(at, closed, error);
+    }
+
+    /// The peer has answered a detach; if that was for the other end, so is that. Nothing happens for other links.
+    pub fn detach_answered(
+        &mut self,
+        now: Now,
+        host: &mut H,
+        link: LinkKey,
+        closed: bool,
+        error: Option<ErrorCondition>,
+    ) {
+        self.tick(now);
+        let Some(record) = self.links.get(link.0).filter(|link| link.routed.is_some()) else { return };
+        let partner = self.partner(record);
+        let link = index_of(link.0);
+        if !self.links[link].routed.take().is_some_and(|routed| routed.detached) {
+            return;
+        }
+        self.remove_link(host, link, "Link detached");
+        // It is answered as the other end answered, even if that closes where the first only detached.
+        if let Some(partner) = partner
+            && self.links[partner].routed.as_ref().is_some_and(|routed| routed.ended.is_some())
+        {
+            self.answer_detach(host, partner, closed, error);
+        }
+    }
+
+    /// A link that is one with another is lost.
+    pub(crate) fn routed_link_gone(&mut self, host: &mut H, link: u32) {
+        // Before the other end hears of the loss, it hears what became of its deliveries.
+        self.resolve_deliveries(host, link);
+        let partner = self.partner(&self.links[link]);
+        self.links[link].routed = None;
+        let Some(partner) = partner else { return };
+        let (opened, closing) = (self.links[partner].opened, self.connections[self.links[partner].conn].closing);
+        let Some(routed) = &mut self.links[partner].routed else { return };
+        routed.partner = 0;
+        let (ended, detached, survives) = (routed.ended, routed.detached, routed.survives);
+        if closing {
+            // Its turn comes.
+        } else if let Some(closed) = ended {
+            self.answer_detach(host, partner, closed, None);
+        } else if detached || !opened {
+            self.links[partner].routed = None;
+            self.remove_link(host, partner, "Link lost");
+        } else {
+            self.part(host, partner, !survives, Some(lost()));
+        }
+    }
+
+    /// What is under way on a link is resolved, for nothing more can be said of it.
+    fn resolve_deliveries(&mut self, host: &mut H, link: u32) {
+        if self.links[link].incoming {
+            self.sender_gone(host, link);
+        } else {
+            self.receiver_gone(host, link);
+        }
+    }
+}
+
+/// Changes the address of the terminus that a link route is about: the target where clients send.
+fn change_address(
+    client_sends: bool,
+    source: &mut Option<Source>,
+    target: &mut Option<TargetTerminus>,
+    change: impl FnOnce(&str) -> Option<String>,
+) {
+    let address = match (client_sends, source, target) {
+        (true, _, Some(TargetTerminus::Target(target))) => &mut target.address,
+        (false, Some(source), _) => &mut source.address,
+        _ => return,
+    };
+    if let Some(changed) = address.as_deref().and_then(change) {
+        *address = Some(changed);
+    }
+}
+
+/// The terminus that is looked at to find a link route.
+struct Terminus<'a> {
+    address: &'a str,
+    survives: bool,
+}
+
+impl<'a> Terminus<'a> {
+    fn of(attach: &'a AttachInfo) -> Option<Self> {
+        let (address, dynamic, properties, timeout, expiry) = match (attach.incoming, &attach.source, &attach.target) {
+            (true, _, Some(TargetTerminus::Coordinator { .. })) => {
+                return Some(Self { address: COORDINATOR, survives: false });
+            }
+            (true, _, Some(TargetTerminus::Target(target))) => {
+                (&target.address, target.dynamic, &target.dynamic_node_properties, target.timeout, target.expiry_policy)
+            }
+            (false, Some(source), _) => {
+                (&source.address, source.dynamic, &source.dynamic_node_properties, source.timeout, source.expiry_policy)
+            }
+            _ => return None,
+        };
+        let address = match dynamic {
+            true => properties.as_ref().and_then(dynamic_address),
+            false => address.as_deref(),
+        };
+        let survives = timeout > 0 || expiry == ExpiryPolicy::Never;
+        Some(Self { address: address.filter(|address| !address.is_empty())?, survives })
+    }
+}
+
+fn dynamic_address(properties: &Map) -> Option<&str> {
+    properties.0.iter().find_map(|(key, value)| match (key, value) {
+        (Value::Symbol(key), Value::String(value)) if key.as_str() == DYNAMIC_ADDRESS => Some(value.as_str()),
+        (Value::String(key), Value::String(value)) if key == DYNAMIC_ADDRESS => Some(value.as_str()),
+        _ => None,
+    })
+}
