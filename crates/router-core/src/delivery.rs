@@ -130,6 +130,11 @@ pub(crate) struct KeptSaid {
 }
 
 impl KeptSaid {
+    /// The sender says more before its delivery goes out.
+    pub(crate) fn amend(kept: &mut Option<Box<Self>>, state: &DeliveryState) {
+        kept.get_or_insert_with(|| Box::new(Self { tag: None, state: None })).state = Some(state.clone());
+    }
+
     /// As it was.
     pub(crate) fn said(&self) -> Said<'_> {
         Said { tag: self.tag.as_deref(), state: self.state.as_ref() }

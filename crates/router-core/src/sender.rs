@@ -4,7 +4,7 @@ use amqp::DeliveryState;
 
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
-use crate::delivery::{Outcome, Place};
+use crate::delivery::{KeptSaid, Outcome, Place};
 use crate::{Host, InKey, Now, OutKey};
 
 impl<H: Host> Core<H> {
@@ -58,6 +58,9 @@ impl<H: Host> Core<H> {
     fn tell_receiver(&mut self, host: &mut H, key: u64, state: Option<&DeliveryState>, settled: bool) {
         let copy = &mut self.deliveries[index_of(key)];
         let link = &mut self.links[copy.link];
+        if let (Some(waiting), Some(state)) = (&mut copy.waiting, state) {
+            KeptSaid::amend(&mut waiting.said, state);
+        }
         match copy.place {
             // It will go out settled.
             Place::Queue if settled && !copy.presettled => {

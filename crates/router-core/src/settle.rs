@@ -39,6 +39,10 @@ impl<H: Host> Core<H> {
         self.tick(now);
         let state = match state {
             Some(DeliveryState::Other(bytes)) => Some(self.without_transaction(host, delivery, bytes)),
+            // As the old router tells it: whatever is modified counts as an attempt that failed.
+            Some(DeliveryState::Modified(modified)) if !modified.delivery_failed => {
+                Some(DeliveryState::Modified(Box::new(Modified { delivery_failed: true, ..*modified })))
+            }
             state => state,
         };
         let Some(copy) = self.deliveries.get_mut(delivery.0).filter(|copy| copy.is_with_receiver()) else { return };

@@ -18,6 +18,10 @@ use crate::{Host, Level, LinkClass, LinkType, Mode, Module, Role};
 const STREAM_PRIORITY: u8 = 4;
 /// How many links of a connection may wait.
 const MAX_IDLE: usize = 128;
+/// The same with test hooks.
+const MAX_IDLE_WITH_HOOKS: usize = 2;
+/// How many links of a connection are detached at once.
+const DETACHED_AT_ONCE: usize = 10;
 
 /// Keys of the outgoing links that are kept for what comes in on one link: one for each neighbour that it goes to.
 #[derive(Debug, Default)]
@@ -98,19 +102,20 @@ impl<H: Host> Core<H> {
         self.connections[conn].idle_streams.push(key);
     }
 
-    /// How many links of a connection are detached at once.
-    fn detached_at_once(&self) -> usize {
-        if self.settings.test_hooks { 2 } else { 10 }
+    /// How many links of a connection may wait.
+    fn most_idle(&self) -> usize {
+        if self.settings.test_hooks { MAX_IDLE_WITH_HOOKS } else { MAX_IDLE }
     }
 
     /// Detaches some of the links that wait, where there are too many.
     pub(crate) fn scrub_streams(&mut self, host: &mut H) {
-        let many = self.connections.iter().filter(|(_, connection)| connection.idle_streams.len() > MAX_IDLE);
+        let most = self.most_idle();
+        let many = self.connections.iter().filter(|(_, connection)| connection.idle_streams.len() > most);
         let conns: Vec<_> = many.map(|(key, _)| index_of(key)).collect();
         for conn in conns {
-            for _ in 0..self.detached_at_once() {
+            for _ in 0..DETACHED_AT_ONCE {
                 let idle = &mut self.connections[conn].idle_streams;
-                if idle.len() <= MAX_IDLE {
+                if idle.len() <= most {
                     break;
                 }
                 // The one that has waited longest.
@@ -128,12 +133,11 @@ impl<H: Host> Core<H> {
     pub(crate) fn log_scrubber(&self, host: &mut H) {
         if self.settings.mode != Mode::Standalone {
             let interval = self.scan_interval().as_secs();
+            let most = self.most_idle();
             host.log(
                 Module::RouterCore,
                 Level::Info,
-                format_args!(
-                    "Streaming link scrubber: Scan interval: {interval} seconds, max free pool: {MAX_IDLE} links"
-                ),
+                format_args!("Streaming link scrubber: Scan interval: {interval} seconds, max free pool: {most} links"),
             );
         }
     }

@@ -45,6 +45,43 @@ fn every_outcome_reaches_the_sender_with_all_its_fields() {
 }
 
 #[test]
+fn what_is_modified_counts_as_an_attempt_that_failed_whatever_the_receiver_says() {
+    let modified = |delivery_failed| {
+        DeliveryState::Modified(Box::new(Modified { delivery_failed, undeliverable_here: true, ..Modified::default() }))
+    };
+    assert_eq!(told(Some(modified(false))), Some(modified(true)));
+}
+
+/// Some state that is no outcome.
+fn own_state(number: u8) -> DeliveryState {
+    DeliveryState::Other(Box::new([0, 0x53, number, 0x45]))
+}
+
+#[test]
+fn a_state_that_the_sender_sends_a_message_with_goes_with_it() {
+    let mut world = World::new();
+    world.receiver("foo", 1);
+    let sender = world.sender("foo");
+    world.offer(sender, |offer| offer.state = Some(own_state(99)));
+    assert_eq!(world.host.sent[0].state, Some(own_state(99)));
+}
+
+#[test]
+fn a_message_that_waits_goes_with_the_last_state_that_the_sender_told() {
+    let mut world = World::new();
+    let receiver = world.receiver("foo", 0);
+    let sender = world.sender("foo");
+    world.offer(sender, |offer| offer.state = Some(own_state(1)));
+    let Offered::Tracked(key) = world.offer(sender, |offer| offer.state = Some(own_state(2))) else {
+        panic!("not tracked")
+    };
+    world.core.sender_outcome(world.now, &mut world.host, key, Some(own_state(3)), false);
+    world.credit(receiver, 2);
+    let states: Vec<_> = world.host.sent.iter().map(|sent| sent.state.clone()).collect();
+    assert_eq!(states, [Some(own_state(1)), Some(own_state(3))]);
+}
+
+#[test]
 fn a_receiver_that_settles_without_a_state_settles_without_a_state() {
     assert_eq!(told(None), None);
 }

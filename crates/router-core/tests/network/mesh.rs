@@ -94,7 +94,16 @@ impl Mesh {
         Self::with(ids, |_| ())
     }
 
+    /// The same with test hooks.
+    pub(crate) fn with_hooks(ids: &[&str]) -> Self {
+        Self::with_settings(ids, true, |_| ())
+    }
+
     pub(crate) fn with(ids: &[&str], configure: impl Fn(&mut Router)) -> Self {
+        Self::with_settings(ids, false, configure)
+    }
+
+    fn with_settings(ids: &[&str], test_hooks: bool, configure: impl Fn(&mut Router)) -> Self {
         let router = |id: &&str| {
             // The same numbers every time, but such as a hash may be keyed with.
             let mut random = 0x0123_4567_89ab_cdef_fedc_ba98_7654_3210_u128;
@@ -102,7 +111,7 @@ impl Mesh {
                 router_id: (*id).to_owned(),
                 mode: if is_edge(id) { Mode::Edge } else { Mode::Interior },
                 default_treatment: Treatment::Balanced,
-                test_hooks: false,
+                test_hooks,
                 allow_resumable_link_route: true,
                 random: Box::new(move || {
                     random = random.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(1);

@@ -145,21 +145,33 @@ fn the_link_that_a_sender_keeps_is_for_others_once_it_is_gone() {
     assert_eq!(links_between_routers(&mesh), 21);
 }
 
-#[test]
-fn of_too_many_links_that_wait_ten_are_detached_each_half_minute() {
-    let mut mesh = with_streaming_links();
+/// How many links for large messages are there after each of three scans, when so many were in use at once.
+fn waiting_after_scans(mesh: &mut Mesh, streams: usize, seconds: u64) -> [usize; 3] {
     mesh.receiver(1, "q", 1_000);
-    let senders: Vec<_> = (0..145).map(|_| mesh.sender(0, "q")).collect();
+    let senders: Vec<_> = (0..streams).map(|_| mesh.sender(0, "q")).collect();
     let messages: Vec<_> = senders.into_iter().map(|sender| mesh.begin(sender)).collect();
     for message in messages {
         mesh.end(message);
         mesh.accept(message);
     }
-    let mut waiting = || {
-        mesh.pass_time(30);
-        links_between_routers(&mesh) - 20
-    };
-    assert_eq!([waiting(), waiting(), waiting()], [135, 128, 128]);
+    [(); 3].map(|()| {
+        mesh.pass_time(seconds);
+        links_between_routers(mesh) - 20
+    })
+}
+
+#[test]
+fn of_too_many_links_that_wait_ten_are_detached_each_half_minute() {
+    let mut mesh = with_streaming_links();
+    assert_eq!(waiting_after_scans(&mut mesh, 145, 30), [135, 128, 128]);
+}
+
+#[test]
+fn with_test_hooks_two_links_are_left_waiting_and_ten_are_detached_each_five_seconds() {
+    let mut mesh = Mesh::with_hooks(&["A", "B"]);
+    mesh.join_with(0, 1, |info| info.streaming_links = true);
+    mesh.converge();
+    assert_eq!(waiting_after_scans(&mut mesh, 15, 5), [5, 2, 2]);
 }
 
 #[test]

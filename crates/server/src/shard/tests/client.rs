@@ -51,6 +51,8 @@ pub(crate) struct Received {
     pub(crate) settled: bool,
     pub(crate) aborted: bool,
     pub(crate) tag: Vec<u8>,
+    /// As the first transfer has it.
+    pub(crate) state: Option<DeliveryState>,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -137,6 +139,7 @@ impl Client {
                             settled: false,
                             aborted: false,
                             tag: transfer.tag.to_vec(),
+                            state: transfer.state.clone(),
                             bytes: Vec::new(),
                         });
                         self.parts.len() - 1
@@ -252,11 +255,16 @@ impl Client {
 
     /// Begins a delivery; its key, by which its outcome is known.
     pub(crate) fn begin(&mut self, link: LinkId, settled: bool) -> u64 {
+        self.begin_with(link, settled, None)
+    }
+
+    /// The same, with a state of it.
+    pub(crate) fn begin_with(&mut self, link: LinkId, settled: bool, state: Option<&DeliveryState>) -> u64 {
         self.wait_for_credit(link);
         self.next_tag += 1;
         let key = self.next_tag;
         let tag = key.to_be_bytes();
-        let delivery = NewDelivery { key, tag: &tag, message_format: 0, settled, state: None };
+        let delivery = NewDelivery { key, tag: &tag, message_format: 0, settled, state };
         assert!(self.endpoint.begin_delivery(link, &delivery), "there is credit");
         key
     }

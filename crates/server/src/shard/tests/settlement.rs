@@ -64,6 +64,20 @@ fn a_modification_comes_back_with_its_fields() {
 }
 
 #[test]
+fn a_state_that_a_message_is_sent_with_arrives_with_it_whatever_its_size() {
+    let router = Router::start();
+    let (mut sender, mut receiver) = (router.client(), router.client());
+    receiver.receiver("a", 10);
+    let link = sender.sender(Some("a"));
+    for size in [10, 100_000, 1_000_000] {
+        let state = DeliveryState::Other(Box::new([0, 0x80, 0, 0, 0, 0, 0, 0, 2, 0x9a, 0x45]));
+        sender.begin_with(link, false, Some(&state));
+        sender.send_part(link, &message(size), false);
+        assert_eq!(receiver.receive().state, Some(state), "{size} bytes");
+    }
+}
+
+#[test]
 fn outcomes_of_many_messages_in_any_order_reach_their_own() {
     let router = Router::start();
     let (mut sender, mut receiver) = (router.client(), router.client());

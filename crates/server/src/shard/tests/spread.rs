@@ -134,3 +134,19 @@ fn an_abort_follows_its_message_to_another_shard() {
     assert!(matches!(ended, Happened::Message(Received { aborted: true, .. })));
     router.wait_until("nothing is kept", |shards| shards.counts().messages == 0);
 }
+
+#[test]
+fn a_state_that_a_message_is_sent_with_follows_it_to_another_shard() {
+    let router = Router::with(2, ConnectionSettings::default());
+    let mut receiver = router.client();
+    receiver.receiver("a", 1);
+    let mut sender = router.client();
+    while router.shards.running() < 2 {
+        sender = client_anywhere(&router);
+    }
+    let link = sender.sender(Some("a"));
+    let state = DeliveryState::Other(Box::new([0, 0x53, 0x99, 0x45]));
+    sender.begin_with(link, false, Some(&state));
+    sender.send_part(link, &message(10), false);
+    assert_eq!(receiver.receive().state, Some(state));
+}
