@@ -68,6 +68,13 @@ impl<H: Host> Link<H> {
         host.add_credit(self.host, credit);
     }
 
+    /// For how long it has lacked credit, at this second. A receiver that has used its credit up, and for which nothing
+    /// waits, lacks none: such are those of a client that asks for one answer at a time.
+    pub(crate) fn seconds_without_credit(&self, second: u32) -> u32 {
+        let lacks_none = !self.incoming && self.counters.deliveries > 0 && self.undelivered == 0;
+        if self.credit > 0 || lacks_none { 0 } else { second.saturating_sub(self.no_credit_since) }
+    }
+
     /// There is credit again.
     fn unblock(&mut self, router: &mut RouterStatistics) {
         if std::mem::take(&mut self.blocked) {

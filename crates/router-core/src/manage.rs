@@ -124,10 +124,7 @@ impl<H: Host> Core<H> {
             priority: record.priority,
             settle_rate: record.rate.per_second(second),
             credit_available: record.credit,
-            zero_credit_seconds: match record.credit {
-                0 => u64::from(second.saturating_sub(record.no_credit_since)),
-                _ => 0,
-            },
+            zero_credit_seconds: u64::from(record.seconds_without_credit(second)),
         })
     }
 

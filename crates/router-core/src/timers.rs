@@ -134,8 +134,8 @@ impl<H: Host> Core<H> {
     fn find_blocked_links(&mut self, host: &mut H) {
         let (second, age) = (self.clock.second, self.stuck_age());
         for link in self.links.values_mut() {
-            let without = second.saturating_sub(link.no_credit_since);
-            if link.credit > 0 || link.blocked || without <= age {
+            let without = link.seconds_without_credit(second);
+            if link.blocked || without <= age {
                 continue;
             }
             link.blocked = true;

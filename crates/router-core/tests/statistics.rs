@@ -251,6 +251,19 @@ fn links_without_credit_for_ten_seconds_are_blocked_until_they_get_some() {
 }
 
 #[test]
+fn a_receiver_that_used_up_its_credit_is_blocked_only_if_something_waits_for_it() {
+    let mut world = World::new();
+    let receiver = world.receiver("foo", 1);
+    let sender = world.sender("foo");
+    world.send(sender);
+    world.pass_and_scan(30);
+    assert_eq!((world.statistics().links_blocked, world.link(receiver).zero_credit_seconds), (0, 0));
+    world.send(sender);
+    world.pass_and_scan(30);
+    assert_eq!(world.statistics().links_blocked, 1);
+}
+
+#[test]
 fn a_blocked_sender_is_no_longer_blocked_when_a_receiver_comes() {
     let mut world = World::new();
     world.sender("foo");
