@@ -12,6 +12,8 @@ pub(crate) struct Node {
     pub(crate) instance: Option<i64>,
     /// What it said before its last restart.
     pub(crate) instance_before: Option<i64>,
+    /// How often it has said that again: then there are two routers of this id.
+    pub(crate) said_before: u8,
     /// When anything was heard from it.
     pub(crate) heard: Duration,
     /// `None`: it has not said yet, or too long ago.
@@ -96,6 +98,7 @@ impl Node {
             id: id.to_owned(),
             instance: None,
             instance_before: None,
+            said_before: 0,
             heard: now,
             link_state: None,
             link_state_fetch: Fetch { needed: true, ..Fetch::default() },

@@ -156,4 +156,13 @@ impl PathEngine {
             self.log(Module::RouterHello, Level::Critical, text);
         }
     }
+
+    /// Two routers of one id are heard, of which at least one is no neighbour of this router.
+    pub(super) fn namesakes_elsewhere(&mut self, id: &str, known: i64, other: i64) {
+        let text = format!(
+            "Detected Router with a Duplicate ID - {id} (instance={known} is taken for it, instance={other} is elsewhere \
+             in the network)"
+        );
+        self.log(Module::RouterHello, Level::Critical, text);
+    }
 }

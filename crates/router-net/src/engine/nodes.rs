@@ -6,6 +6,9 @@ use crate::{Level, LinkState, Module, NodeIndex, NodeView, Output};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+/// A router that has restarted is not heard so often with what it said before: not all of that was under way for so long.
+const NAMESAKE: u8 = 3;
+
 impl PathEngine {
     /// The number of a router, which is added if it is new. `None`: the network is full.
     pub(super) fn find_or_add(&mut self, id: &str) -> Option<NodeIndex> {
@@ -38,11 +41,18 @@ impl PathEngine {
         };
         let restarted = node.instance.is_some_and(|known| known != instance);
         if restarted && from_afar && node.instance_before == Some(instance) && node.heard + max_age > now {
+            node.said_before = node.said_before.saturating_add(1);
+            if node.said_before == NAMESAKE
+                && let Some(known) = node.instance
+            {
+                self.namesakes_elsewhere(id, known, instance);
+            }
             return false;
         }
         node.heard = now;
         if restarted {
             node.instance_before = node.instance;
+            node.said_before = 0;
             node.link_state = None;
             node.mobile_seq = 0;
             node.link_state_fetch.start();

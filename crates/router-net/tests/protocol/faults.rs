@@ -232,6 +232,23 @@ fn a_newcomer_with_the_id_of_a_neighbour_is_refused_and_the_log_names_both() {
 }
 
 #[test]
+fn two_routers_of_an_id_far_from_each_other_are_told_of_once_in_a_line_that_names_both() {
+    let mut network = ring();
+    let body = Body::Advertisement { instance: 77, ls_seq: 1, mobile_seq: 0 };
+    let twin = ControlMessage { id: "B".to_owned(), body }.encode("amqp:/_topo/0/all/qdrouter");
+    for _ in 0..6 {
+        let now = network.now;
+        network.routers.get_mut("A").unwrap().engine.receive(now, None, &twin);
+        network.run(SECOND * 4);
+    }
+    let critical: Vec<_> = network.routers["A"].log.iter().filter(|(level, _)| *level == Level::Critical).collect();
+    assert_eq!(critical.len(), 1, "{critical:?}");
+    let line = &critical[0].1;
+    assert!(line.starts_with("Detected Router with a Duplicate ID - B"), "{line}");
+    assert!(line.contains("instance=1000") && line.contains("instance=77"), "{line}");
+}
+
+#[test]
 fn a_neighbour_with_this_routers_own_id_is_refused() {
     let mut network = Network::new(1);
     network.start("A", 1_000);
