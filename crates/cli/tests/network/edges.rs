@@ -38,6 +38,52 @@ fn messages_pass_between_edge_routers_of_different_interior_routers() {
     pass(&second, &a, "up");
 }
 
+/// Two interior routers with two edge routers each: the interior ones first.
+fn two_with_two_each() -> Vec<Router> {
+    let a = Router::start("A", &[]);
+    let b = Router::start("B", &[(&a, 1)]);
+    a.reaches(&["B"]);
+    b.reaches(&["A"]);
+    let edges = [("E1", &a), ("E2", &a), ("E3", &b), ("E4", &b)].map(|(id, interior)| {
+        let edge = Router::start_edge(id, &[interior]);
+        has_edge(interior, id);
+        edge
+    });
+    [a, b].into_iter().chain(edges).collect()
+}
+
+#[test]
+fn messages_pass_between_all_of_two_interior_and_four_edge_routers() {
+    let routers = two_with_two_each();
+    for from in &routers {
+        for to in &routers {
+            pass(from, to, &format!("{}-{}", from.id, to.id));
+        }
+    }
+}
+
+#[test]
+fn each_subscriber_of_a_multicast_gets_it_once_wherever_it_comes_from() {
+    let routers = two_with_two_each();
+    let mut receiving: Vec<_> = routers.iter().map(|router| Receiving::from(router, "multicast/news")).collect();
+    for interior in &routers[..2] {
+        interior.knows("multicast/news", 3, 1);
+    }
+    for from in &routers {
+        let mut sending = Sending::to(from, "multicast/news");
+        if from.routers == 0 {
+            // Its own receiver and the uplink: from now on messages leave it.
+            from.knows("multicast/news", 2, 0);
+        }
+        for number in 0..20 {
+            sending.send(&message(number, 100));
+        }
+        let received: Vec<_> = receiving.iter_mut().map(Receiving::rest).collect();
+        assert_eq!(received, [20; 6], "from {}", from.id);
+        assert!(sending.outcomes(20).iter().all(|(_, state)| *state == DeliveryState::Accepted));
+    }
+}
+
 #[test]
 fn an_edge_router_is_managed_through_the_interior_and_the_interior_through_it() {
     let a = Router::start("A", &[]);
