@@ -3,7 +3,7 @@
 
 use super::wire::Tracking;
 use crate::{Level, LinkRef, Module};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 /// Where an address has consumers.
@@ -55,13 +55,22 @@ pub enum InteriorOutput {
     },
 }
 
-/// The interior router's side of the edge protocol.
+/// The interior router's side of the edge protocol. There may be thousands of edge routers: no call looks at all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Interior {
     edges: BTreeMap<LinkRef, Edge>,
-    /// Of the addresses that edge routers send to.
-    destinations: BTreeMap<String, Destinations>,
+    /// The addresses that edge routers send to.
+    addresses: BTreeMap<String, Address>,
+    /// When each edge router was last heard, the one that has been silent for longest first.
+    heard: BTreeSet<(Duration, LinkRef)>,
     outputs: VecDeque<InteriorOutput>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Address {
+    destinations: Destinations,
+    /// Who sends to it.
+    edges: BTreeSet<LinkRef>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -87,16 +96,27 @@ impl Interior {
 
     /// An edge router has attached a link for heartbeats (`present`), or detached it.
     pub fn heartbeat_link(&mut self, now: Duration, on: LinkRef, container: &str, present: bool) {
-        let edge = self.edges.entry(on).or_default();
-        edge.heartbeat = present.then(|| (container.to_owned(), now));
+        self.hear(on, present.then_some((now, container)));
         self.sweep(on);
     }
 
     /// A heartbeat has arrived. What it says does not matter.
     pub fn heartbeat(&mut self, now: Duration, on: LinkRef) {
         if let Some((_, heard)) = self.edges.get_mut(&on).and_then(|edge| edge.heartbeat.as_mut()) {
+            self.heard.remove(&(*heard, on));
             *heard = now;
+            self.heard.insert((now, on));
         }
+    }
+
+    /// Notes when an edge router was heard, and who it is; `None`: it is not listened to any more.
+    fn hear(&mut self, on: LinkRef, heard: Option<(Duration, &str)>) {
+        let edge = self.edges.entry(on).or_default();
+        let heartbeat = heard.map(|(now, container)| (container.to_owned(), now));
+        if let Some((_, before)) = std::mem::replace(&mut edge.heartbeat, heartbeat) {
+            self.heard.remove(&(before, on));
+        }
+        self.heard.extend(heard.map(|(now, _)| (now, on)));
     }
 
     /// An edge router has attached the link on which it hears of addresses (`present`), or detached it.
@@ -104,16 +124,19 @@ impl Interior {
         let edge = self.edges.entry(on).or_default();
         edge.tracks = present;
         edge.producers.values_mut().for_each(|(_, told)| *told = false);
-        self.tell(on, None);
+        let keys: Vec<String> = edge.producers.keys().cloned().collect();
+        keys.iter().for_each(|key| self.tell(on, key));
         self.sweep(on);
     }
 
     /// An edge router has attached a sender to an address, which has these consumers; until it is detached, each change
     /// has to be said with [`Interior::destinations`].
     pub fn producer_attached(&mut self, on: LinkRef, key: &str, destinations: Destinations) {
-        self.destinations.insert(key.to_owned(), destinations);
+        let address = self.addresses.entry(key.to_owned()).or_default();
+        address.destinations = destinations;
+        address.edges.insert(on);
         self.edges.entry(on).or_default().producers.entry(key.to_owned()).or_default().0 += 1;
-        self.tell(on, Some(key));
+        self.tell(on, key);
     }
 
     /// An edge router has detached a sender.
@@ -123,7 +146,7 @@ impl Interior {
             *links = links.saturating_sub(1);
             if *links == 0 {
                 edge.producers.remove(key);
-                self.forget(key);
+                self.forget(key, on);
             }
         }
         self.sweep(on);
@@ -131,44 +154,40 @@ impl Interior {
 
     /// Whether changes of an address have to be said.
     pub fn is_tracked(&self, key: &str) -> bool {
-        self.destinations.contains_key(key)
+        self.addresses.contains_key(key)
     }
 
     /// An address has other consumers than before. Nothing happens if no edge router sends to it.
     pub fn destinations(&mut self, key: &str, destinations: Destinations) {
-        let Some(known) = self.destinations.get_mut(key) else { return };
-        *known = destinations;
-        let edges: Vec<LinkRef> = self.edges.keys().copied().collect();
-        for on in edges {
-            self.tell(on, Some(key));
-        }
+        let Some(known) = self.addresses.get_mut(key) else { return };
+        known.destinations = destinations;
+        let edges: Vec<LinkRef> = known.edges.iter().copied().collect();
+        edges.into_iter().for_each(|on| self.tell(on, key));
     }
 
     /// A connection is gone.
     pub fn connection_lost(&mut self, on: LinkRef) {
         let Some(edge) = self.edges.remove(&on) else { return };
-        edge.producers.keys().for_each(|key| self.forget(key));
+        if let Some((_, heard)) = edge.heartbeat {
+            self.heard.remove(&(heard, on));
+        }
+        edge.producers.keys().for_each(|key| self.forget(key, on));
     }
 
     /// When [`Interior::handle_timeout`] is to be called.
     pub fn next_timeout(&self) -> Option<Duration> {
-        let heard = self.edges.values().filter_map(|edge| edge.heartbeat.as_ref());
         // The old router looks once a second, and so a silence may be up to a second longer.
-        heard.map(|(_, heard)| *heard + Self::SILENCE + Self::SCAN).min()
+        self.heard.first().map(|(heard, _)| *heard + Self::SILENCE + Self::SCAN)
     }
 
     /// Gives up edge routers that have gone silent. Calling it early does no harm.
     pub fn handle_timeout(&mut self, now: Duration) {
-        let silent = |edge: &Edge| match &edge.heartbeat {
-            Some((container, heard)) if *heard + Self::SILENCE + Self::SCAN <= now => Some(container.clone()),
-            _ => None,
-        };
-        let silent: Vec<(LinkRef, String)> =
-            self.edges.iter().filter_map(|(on, edge)| Some((*on, silent(edge)?))).collect();
-        for (on, container) in silent {
-            if let Some(edge) = self.edges.get_mut(&on) {
-                edge.heartbeat = None;
-            }
+        while let Some(&(heard, on)) = self.heard.first()
+            && heard + Self::SILENCE + Self::SCAN <= now
+        {
+            self.heard.pop_first();
+            let silent = self.edges.get_mut(&on).and_then(|edge| edge.heartbeat.take());
+            let Some((container, _)) = silent else { continue };
             let text = format!("Lost heartbeat from container {container}, closing connection");
             self.outputs.push_back(InteriorOutput::Log { module: Module::RouterCore, level: Level::Info, text });
             self.outputs.push_back(InteriorOutput::Drop { on });
@@ -180,25 +199,25 @@ impl Interior {
         self.outputs.pop_front()
     }
 
-    /// Tells an edge router what it does not know yet: of one address, or of all.
-    fn tell(&mut self, on: LinkRef, key: Option<&str>) {
-        let Some(edge) = self.edges.get_mut(&on).filter(|edge| edge.tracks) else { return };
-        for (known, (_, told)) in &mut edge.producers {
-            if key.is_some_and(|key| key != known) {
-                continue;
-            }
-            let has_destinations = self.destinations.get(known).copied().unwrap_or_default().beside(on);
-            if std::mem::replace(told, has_destinations) != has_destinations {
-                let content = Tracking { key: known.clone(), has_destinations }.encode();
-                self.outputs.push_back(InteriorOutput::Track { on, content });
-            }
+    /// Tells an edge router of an address, if that is news.
+    fn tell(&mut self, on: LinkRef, key: &str) {
+        let edge = self.edges.get_mut(&on).filter(|edge| edge.tracks);
+        let (Some(edge), Some(address)) = (edge, self.addresses.get(key)) else { return };
+        let Some((_, told)) = edge.producers.get_mut(key) else { return };
+        let has_destinations = address.destinations.beside(on);
+        if std::mem::replace(told, has_destinations) != has_destinations {
+            let content = Tracking { key: key.to_owned(), has_destinations }.encode();
+            self.outputs.push_back(InteriorOutput::Track { on, content });
         }
     }
 
-    /// Forgets an address that no edge router sends to.
-    fn forget(&mut self, key: &str) {
-        if !self.edges.values().any(|edge| edge.producers.contains_key(key)) {
-            self.destinations.remove(key);
+    /// An edge router sends to an address no more; one that nobody sends to is forgotten.
+    fn forget(&mut self, key: &str, on: LinkRef) {
+        if let Some(address) = self.addresses.get_mut(key) {
+            address.edges.remove(&on);
+            if address.edges.is_empty() {
+                self.addresses.remove(key);
+            }
         }
     }
 

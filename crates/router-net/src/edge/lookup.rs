@@ -22,6 +22,8 @@ pub enum LookupResult {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lookups {
     open: BTreeMap<u64, Open>,
+    /// Those of which the interior has not been asked.
+    unsent: Vec<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -29,7 +31,6 @@ struct Open {
     address: String,
     client_sends: bool,
     until: Duration,
-    sent: bool,
 }
 
 impl Lookups {
@@ -42,27 +43,29 @@ impl Lookups {
     pub(super) fn open(&mut self, now: Duration, token: u64, address: &str, client_sends: bool) -> bool {
         let room = self.open.len() < Self::MAX;
         if room {
-            let open = Open { address: address.to_owned(), client_sends, until: now + Self::TIMEOUT, sent: false };
+            let open = Open { address: address.to_owned(), client_sends, until: now + Self::TIMEOUT };
             self.open.insert(token, open);
+            self.unsent.push(token);
         }
         room
     }
 
     /// The requests that have not been sent, addressed to whoever takes the answers.
     pub(super) fn requests(&mut self, reply_to: &str) -> Vec<LookupRequest> {
-        let unsent = self.open.iter_mut().filter(|(_, open)| !open.sent);
-        let request = |(token, open): (&u64, &mut Open)| {
-            open.sent = true;
-            LookupRequest {
+        let unsent = std::mem::take(&mut self.unsent);
+        let request = |token: u64| {
+            // It may have been given up.
+            let open = self.open.get(&token)?;
+            Some(LookupRequest {
                 reply_to: reply_to.to_owned(),
                 correlation_id: Value::from(format!("lookup-{token}")),
                 version: LOOKUP_VERSION,
                 opcode: LOOKUP_OPCODE,
                 address: open.address.clone(),
                 client_sends: open.client_sends,
-            }
+            })
         };
-        unsent.map(request).collect()
+        unsent.into_iter().filter_map(request).collect()
     }
 
     /// Which look-up has ended, and how.
@@ -84,15 +87,18 @@ impl Lookups {
         for token in &tokens {
             self.open.remove(token);
         }
+        self.unsent.retain(|token| self.open.contains_key(token));
         tokens
     }
 
     pub(super) fn cancel(&mut self, token: u64) {
         self.open.remove(&token);
+        self.unsent.retain(|unsent| *unsent != token);
     }
 
+    /// Numbers and time both grow, so the first is due first, or as good as.
     pub(super) fn next_timeout(&self) -> Option<Duration> {
-        self.open.values().map(|open| open.until).min()
+        self.open.values().next().map(|open| open.until)
     }
 }
 
