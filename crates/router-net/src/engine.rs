@@ -196,6 +196,10 @@ impl PathEngine {
             }
             return;
         }
+        // What a refused router says would be taken for the words of the one whose id it uses.
+        if from.and_then(|link| self.links.get(link)).is_some_and(|link| link.refused.is_some()) {
+            return;
+        }
         if *id == self.config.id {
             if let Body::Advertisement { instance, .. } = body {
                 self.namesake_advertised(*instance);

@@ -31,7 +31,7 @@ fn each_outcome_comes_back_over_three_routers_with_all_its_content() {
         DeliveryState::Rejected(Some(Box::new(error("first reason")))),
         DeliveryState::Rejected(Some(Box::new(error("second reason")))),
         DeliveryState::Modified(Box::new(modified(true, false))),
-        DeliveryState::Modified(Box::new(modified(false, true))),
+        DeliveryState::Modified(Box::new(modified(true, true))),
     ];
     for state in states {
         let sent = sender.send_message(to, false, &message("x"));
