@@ -17,6 +17,8 @@ use crate::{
 const HEARTBEAT_CAPACITY: u32 = 2;
 /// Where an edge router learns which addresses have consumers elsewhere.
 const TRACKING_ADDRESS: &str = "_$qd.edge_addr_tracking";
+/// Where edge routers ask what an address is.
+const LOOKUP_ADDRESS: &str = "_$qd.addr_lookup";
 /// Priority shown for links of clients.
 pub(crate) const ENDPOINT_PRIORITY: u8 = 4;
 /// The 64 characters that generated names consist of.
@@ -159,6 +161,19 @@ impl<H: Host> Core<H> {
         (address == TRACKING_ADDRESS && self.serves_edge(conn)).then_some(Binding::Tracking)
     }
 
+    /// Whether a link like this may be attached to an address, which is one of the edge protocol or any other. Edge routers
+    /// ask the interior, and it tells them (which is decided before).
+    fn is_open_to(&self, conn: u32, incoming: bool, address: &str) -> bool {
+        if self.settings.mode != Mode::Interior {
+            return true;
+        }
+        match parse(address, &self.settings.router_id, self.settings.mode) {
+            Parsed { class: Class::Mobile, rest: LOOKUP_ADDRESS, .. } => incoming && self.serves_edge(conn),
+            Parsed { class: Class::Mobile, rest: TRACKING_ADDRESS, .. } => false,
+            _ => true,
+        }
+    }
+
     /// Links between routers only on connections between routers, and there no others before control messages can pass.
     fn check_role(&self, host: &mut H, conn: u32, link_type: LinkType) -> Result<(), Refusal> {
         let info = &self.connections[conn].info;
@@ -214,6 +229,9 @@ impl<H: Host> Core<H> {
             None | Some("") => Err(no_route()),
             Some(address) => {
                 let phase = explicit_phase(incoming, !incoming || self.serves_edge(conn), capabilities);
+                if !self.is_open_to(conn, incoming, address) {
+                    return Err(None);
+                }
                 self.decide_address(address, incoming, phase, &tenant)
             }
         }

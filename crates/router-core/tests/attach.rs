@@ -291,6 +291,25 @@ fn heartbeats_may_be_sent_to_but_not_received() {
 }
 
 #[test]
+fn edge_routers_may_ask_an_interior_router_and_hear_from_it_and_nobody_else_and_not_the_other_way() {
+    let mut world = World::with(|settings| settings.mode = Mode::Interior);
+    let (lookup, tracking) = ("_$qd.addr_lookup", "_$qd.edge_addr_tracking");
+    for (role, attach) in [
+        (Role::Normal, sender_to(lookup)),
+        (Role::Normal, receiver_from(lookup)),
+        (Role::Normal, sender_to(tracking)),
+        (Role::Normal, receiver_from(tracking)),
+        (Role::Edge, receiver_from(lookup)),
+        (Role::Edge, sender_to(tracking)),
+    ] {
+        assert_eq!(refusal_on(&mut world, role, attach), None);
+    }
+    let conn = world.connect_with(|info| info.role = Role::Edge);
+    let links = [world.attach(conn, sender_to(lookup)), world.attach(conn, receiver_from(tracking))];
+    assert!(links.iter().all(|link| link.key != LinkKey::DEAD));
+}
+
+#[test]
 fn attach_and_detach_are_logged_in_the_old_form() {
     let mut world = World::new();
     let conn = world.connect();

@@ -16,6 +16,6 @@ pub mod wire;
 
 pub use interior::{Destinations, Interior, InteriorOutput};
 pub use link_routes::{LinkRouteRequest, ManagementReply};
-pub use lookup::{LookupResult, answer_lookup};
+pub use lookup::{LookupResult, answer_lookup, is_lookup};
 pub use purpose::{LinkId, Purpose};
 pub use uplink::{Uplink, UplinkOutput};

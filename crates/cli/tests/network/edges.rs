@@ -85,6 +85,14 @@ fn each_subscriber_of_a_multicast_gets_it_once_wherever_it_comes_from() {
 }
 
 #[test]
+fn what_an_edge_router_asks_in_no_way_known_is_rejected() {
+    let a = Router::start("A", &[]);
+    let mut asking = Sending::on(a.edge_client(), "_$qd.addr_lookup");
+    asking.send(&message(0, 10));
+    assert!(matches!(asking.outcomes(1)[..], [(_, DeliveryState::Rejected(_))]));
+}
+
+#[test]
 fn an_edge_router_is_managed_through_the_interior_and_the_interior_through_it() {
     let a = Router::start("A", &[]);
     let edge = Router::start_edge("E1", &[&a]);

@@ -103,7 +103,16 @@ impl Router {
 
     /// A client of it.
     pub(crate) fn client(&self) -> Client {
-        let url = Url::parse(&format!("127.0.0.1:{}", self.clients)).expect("it is a URL");
+        self.client_at(self.clients)
+    }
+
+    /// A client that connects to it as an edge router would.
+    pub(crate) fn edge_client(&self) -> Client {
+        self.client_at(self.edges)
+    }
+
+    fn client_at(&self, port: u16) -> Client {
+        let url = Url::parse(&format!("127.0.0.1:{port}")).expect("it is a URL");
         let options = ConnectOptions { timeout: PATIENCE, ..ConnectOptions::new(url) };
         let begun = Instant::now();
         loop {
@@ -277,7 +286,11 @@ pub(crate) struct Sending {
 
 impl Sending {
     pub(crate) fn to(router: &Router, address: &str) -> Self {
-        let mut client = router.client();
+        Self::on(router.client(), address)
+    }
+
+    /// The same on a connection that there is.
+    pub(crate) fn on(mut client: Client, address: &str) -> Self {
         let sender = client.sender(Some(address), SenderSettleMode::Mixed).expect("the address can be sent to");
         Self { client, sender }
     }

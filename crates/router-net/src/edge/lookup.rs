@@ -1,9 +1,8 @@
 //! What is an address? An edge router asks its interior before it attaches a link, because the address may be that of a
 //! link route which only the interior knows.
 
-use super::wire::{EdgeWireError, LOOKUP_OPCODE, LOOKUP_VERSION, LookupReply, LookupRequest, LookupStatus};
+use super::wire::{LOOKUP_OPCODE, LOOKUP_VERSION, LookupReply, LookupRequest, LookupStatus};
 use amqp::Value;
-use amqp::message::Message;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -102,32 +101,29 @@ impl Lookups {
     }
 }
 
+/// Whether a message asks what an address is, in a way that this version answers. The old router rejects all others.
+pub fn is_lookup(message: &[u8]) -> bool {
+    read_request(message).is_some()
+}
+
+fn read_request(message: &[u8]) -> Option<LookupRequest> {
+    let known = |request: &LookupRequest| (request.version, request.opcode) == (LOOKUP_VERSION, LOOKUP_OPCODE);
+    LookupRequest::decode(message).ok().filter(known)
+}
+
 /// Answers a look-up, on the interior router. `resolve` gets the address and whether the client sends, and says whether
 /// the address is that of a link route and whether it has destinations; `None`: it is not known. Gives back where the
-/// answer goes, and the answer; `None`: there is nobody to answer.
+/// answer goes, and the answer; `None`: it is no look-up.
 pub fn answer_lookup(
     request: &[u8],
     resolve: impl FnOnce(&str, bool) -> Option<(bool, bool)>,
 ) -> Option<(String, Vec<u8>)> {
-    let (to, correlation_id, status, is_link_route, has_destinations) = match LookupRequest::decode(request) {
-        Ok(request) => {
-            let (status, found) = match (request.version, request.opcode) {
-                (LOOKUP_VERSION, LOOKUP_OPCODE) => match resolve(&request.address, request.client_sends) {
-                    Some(found) => (LookupStatus::Ok, found),
-                    None => (LookupStatus::NotFound, (false, false)),
-                },
-                (LOOKUP_VERSION, _) => (LookupStatus::BadOpcode, (false, false)),
-                _ => (LookupStatus::BadVersion, (false, false)),
-            };
-            (request.reply_to, request.correlation_id, status, found.0, found.1)
-        }
-        Err(EdgeWireError::Encoding(_)) => return None,
-        Err(EdgeWireError::Member(_)) => {
-            let properties = Message::decode(request).ok()?.properties;
-            let correlation_id = properties.correlation_id.unwrap_or(Value::Null);
-            (properties.reply_to?, correlation_id, LookupStatus::InvalidRequest, false, false)
-        }
+    let request = read_request(request)?;
+    let (status, (is_link_route, has_destinations)) = match resolve(&request.address, request.client_sends) {
+        Some(found) => (LookupStatus::Ok, found),
+        None => (LookupStatus::NotFound, (false, false)),
     };
+    let (to, correlation_id) = (request.reply_to, request.correlation_id);
     let reply = LookupReply { to: to.clone(), correlation_id, status, is_link_route, has_destinations };
     Some((to, reply.encode()))
 }

@@ -1,8 +1,9 @@
 //! Messages that an edge router and its interior sent each other, both of the old kind.
 
-use amqp::message::{Message, Scan, Scanner, SectionKind};
+use amqp::message::{Body, Message, Scan, Scanner, SectionKind};
+use amqp::{Map, Value};
 use router_net::edge::wire::{LookupReply, LookupRequest, LookupStatus, Tracking, encode_heartbeat};
-use router_net::edge::{LinkRouteRequest, ManagementReply, answer_lookup};
+use router_net::edge::{LinkRouteRequest, ManagementReply, answer_lookup, is_lookup};
 
 const MESSAGES: &str = include_str!("golden/messages.txt");
 
@@ -67,12 +68,40 @@ fn a_look_up_is_answered_as_the_old_interior_answers_it() {
     }
 }
 
-#[test]
-fn a_look_up_with_a_malformed_body_is_answered_with_an_error() {
+/// The first look-up, changed.
+fn lookup(change: impl FnOnce(&mut Message)) -> Vec<u8> {
     let mut request = Message::decode(&messages("lookup")[0]).unwrap();
-    request.body = amqp::message::Body::Value(amqp::Value::Null);
-    let (_, answer) = answer_lookup(&request.to_bytes(), |_, _| None).unwrap();
-    assert_eq!(LookupReply::decode(&answer).unwrap().status, LookupStatus::InvalidRequest);
+    change(&mut request);
+    request.to_bytes()
+}
+
+fn with_property(name: &str, value: Value) -> Vec<u8> {
+    lookup(|request| request.application_properties = Map(vec![(Value::from(name), value)]))
+}
+
+#[test]
+fn what_is_no_proper_look_up_is_not_answered_but_refused() {
+    assert!(is_lookup(&lookup(|_| ())));
+    for request in [
+        lookup(|request| request.body = Body::Value(Value::Null)),
+        lookup(|request| request.body = Body::Value(Value::List(vec![Value::from("foo")]))),
+        lookup(|request| request.properties.reply_to = None),
+        lookup(|request| request.properties.correlation_id = None),
+        with_property("version", Value::Uint(1)),
+        with_property("opcode", Value::Uint(1)),
+        Vec::new(),
+    ] {
+        assert!(!is_lookup(&request) && answer_lookup(&request, |_, _| None).is_none());
+    }
+}
+
+#[test]
+fn a_look_up_of_another_version_or_operation_is_refused() {
+    let of = |version, opcode| {
+        let known = |name: &str, value| (Value::from(name), Value::Uint(value));
+        lookup(|request| request.application_properties = Map(vec![known("version", version), known("opcode", opcode)]))
+    };
+    assert_eq!([of(1, 1), of(2, 1), of(1, 2)].map(|request| is_lookup(&request)), [true, false, false]);
 }
 
 #[test]

@@ -28,6 +28,9 @@ impl Edges {
             let answers = core.settings().mode == Mode::Interior;
             answers.then(|| core.subscribe(now, host, LOOKUPS))
         });
+        if let Some(lookups) = lookups {
+            shards.take_only_lookups(lookups);
+        }
         Self { shards: shards.clone(), interior: Interior::new(), tracking: BTreeMap::new(), lookups }
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use amqp_endpoint::Now;
 use mio::net::TcpListener;
-use router_core::{Core, RouterSettings};
+use router_core::{Core, RouterSettings, SubscriberId};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -132,6 +132,12 @@ impl Shards {
     /// Ends the wait of an attach.
     pub(crate) fn looked_up(&self, link: LinkRef, token: u64, verdict: Verdict) {
         self.send(link.conn.shard, Mail::LookedUp { link, token, verdict });
+    }
+
+    /// Whatever comes for this subscriber and is no look-up of an edge router is rejected from now on.
+    pub(crate) fn take_only_lookups(&self, subscriber: SubscriberId) {
+        // There is one such subscriber in the life of a router.
+        let _ = self.0.lookups.set(subscriber);
     }
 
     /// Calls the core. What it says to connections is carried out by their shards right afterwards. Not to be called

@@ -11,6 +11,7 @@ use router_core::{
     EdgeEvent, Host, Level, LinkKey, LinkTerms, Module, NetworkEvent, OpenLink, OutKey, SubscriberDelivery,
     SubscriberId, Transmit, Transmitted,
 };
+use router_net::edge::is_lookup;
 use slab::Slab;
 
 use super::conn::Conn;
@@ -340,6 +341,9 @@ impl Host for ShardHost {
         };
         let unreadable = || ErrorCondition::new("amqp:decode-error", "Parse error in message content");
         let message = content.to_bytes().ok_or_else(unreadable)?;
+        if self.shared.lookups.get() == Some(&subscriber) && !is_lookup(&message) {
+            return Err(unreadable());
+        }
         let Some(ticket) = self.shared.backlog.admit(message.len()) else {
             return Err(ErrorCondition::new(
                 "amqp:resource-limit-exceeded",

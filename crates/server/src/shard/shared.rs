@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use amqp_endpoint::Now;
 use parking_lot::Mutex;
-use router_core::{Core, Mode, RouterSettings};
+use router_core::{Core, Mode, RouterSettings, SubscriberId};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::backlog::Backlog;
@@ -29,6 +29,8 @@ pub(super) struct Shared {
     pub(super) asks_interior: AtomicBool,
     /// Attaches that have waited for an answer of the interior's.
     pub(super) look_ups: AtomicU64,
+    /// On interior routers: who answers look-ups of edge routers.
+    pub(super) lookups: OnceLock<SubscriberId>,
     /// Sockets accepted since the start.
     pub(super) accepted: AtomicU64,
     /// The shards' threads.
@@ -51,6 +53,7 @@ impl Shared {
             backlog: Backlog::default(),
             asks_interior: AtomicBool::new(false),
             look_ups: AtomicU64::new(0),
+            lookups: OnceLock::new(),
             accepted: AtomicU64::new(0),
             threads: Mutex::default(),
             posts: std::iter::repeat_with(OnceLock::new).take(workers.clamp(1, usize::from(u16::MAX - 1))).collect(),
