@@ -35,7 +35,8 @@ def mixes(topology):
         return [ours]
     single = [ours[:at] + "o" + ours[at + 1 :] for at in range(count)]
     sides = ["".join("o" if (at in edges) == old_edges else "n" for at in range(count)) for old_edges in (True, False)]
-    return [ours, *single, *(("on" * count)[at : at + count] for at in (0, 1)), *(sides if edges else [])]
+    every = [ours, *single, *(("on" * count)[at : at + count] for at in (0, 1)), *(sides if edges else [])]
+    return list(dict.fromkeys(every))
 
 
 class Node(Router):
