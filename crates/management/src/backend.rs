@@ -14,6 +14,9 @@ pub struct RequestContext {
 
 /// What the entities do: implemented by the server.
 pub trait Backend {
+    /// Who sent the request that is answered next.
+    fn requested_by(&mut self, _context: &RequestContext) {}
+
     /// All instances of a concrete type, each with `name`, `identity`, `type` and its columns in the old router's order.
     fn list(&mut self, entity_type: &'static EntityType) -> Vec<Attributes>;
 

@@ -68,6 +68,7 @@ impl<H: Host> Core<H> {
         self.open_neighbor(host, index_of(key));
         self.edge_opened(host, index_of(key));
         self.link_routes_opened(host, index_of(key));
+        self.auto_links_opened(host, index_of(key));
         ConnKey(key)
     }
 
@@ -95,6 +96,9 @@ impl<H: Host> Core<H> {
             }
         }
         self.close_neighbor(index_of(conn.0));
+        if role == Role::RouteContainer {
+            self.auto_links_closed(host, conn.0);
+        }
         self.connections.remove(conn.0);
     }
 

@@ -3,6 +3,7 @@
 use crate::address::config::AddressConfigs;
 use crate::address::table::Addresses;
 use crate::arena::Arena;
+use crate::auto_links::AutoLinks;
 use crate::connection::Connection;
 use crate::delivery::Delivery;
 use crate::floods::Floods;
@@ -32,6 +33,7 @@ pub struct Core<H: Host> {
     pub(crate) addresses: Addresses,
     pub(crate) configs: AddressConfigs,
     pub(crate) link_routes: LinkRoutes,
+    pub(crate) auto_links: AutoLinks,
     /// Addresses of subscribers, by id; `None`: unsubscribed.
     pub(crate) subscribers: Vec<Option<u32>>,
     /// Routers of the network.
@@ -78,6 +80,7 @@ impl<H: Host> Core<H> {
             addresses: Addresses::new(secret),
             configs: AddressConfigs::default(),
             link_routes: LinkRoutes::default(),
+            auto_links: AutoLinks::default(),
             subscribers: Vec::new(),
             routers: Routers::new(secret),
             control_addresses: Vec::new(),

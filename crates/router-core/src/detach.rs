@@ -24,6 +24,9 @@ impl<H: Host> Core<H> {
             if self.links.get(link.0).is_some_and(|link| link.routed.is_some()) {
                 return self.routed_detached(host, index_of(link.0), closed, error);
             }
+            if self.links[index_of(link.0)].auto_link != 0 {
+                self.auto_link_failed(host, index_of(link.0), error.as_ref());
+            }
             let answer_to = self.links[index_of(link.0)].host;
             self.remove_link(host, index_of(link.0), "Link detached");
             host.detach(answer_to, closed, None);

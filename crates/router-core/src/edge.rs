@@ -221,8 +221,13 @@ impl<H: Host> Core<H> {
 
     /// What a look-up of an address by an edge router finds: whether it is a link route, and whether there are consumers.
     /// `None`: the address is not known.
-    pub fn look_up(&mut self, address: &str) -> Option<(bool, bool)> {
+    pub fn look_up(&mut self, address: &str, client_sends: bool) -> Option<(bool, bool)> {
         let parsed = crate::address::key::parse(address, &self.settings.router_id, self.settings.mode);
+        if parsed.class == Class::Mobile
+            && let Some(has_way) = self.link_route_for(client_sends, parsed.rest)
+        {
+            return Some((true, has_way));
+        }
         let addr = self.find_address(&parsed, '0', "")?;
         Some((false, self.is_reachable(addr)))
     }
@@ -246,7 +251,8 @@ impl<H: Host> Core<H> {
         // What this router answers itself is no business of the interior's.
         let here = self.addresses.find(&format!("M0{name}")).map(|addr| &self.addresses[addr]);
         let ours = here.is_some_and(|address| address.sink || !address.subscribers.is_empty());
-        (parsed.class == Class::Mobile && !ours).then_some(name)
+        let routed_here = self.link_route_for(attach.incoming, &name) == Some(true);
+        (parsed.class == Class::Mobile && !ours && !routed_here).then_some(name)
     }
 
     /// Whether a connection is in use, and not an alternate: one between an edge router and the interior is if it has

@@ -293,6 +293,58 @@ pub struct NewLinkRoute {
     pub del_external_prefix: Option<String>,
 }
 
+/// An `autoLink` entity to be created.
+#[derive(Clone, Debug)]
+pub struct NewAutoLink {
+    /// Name; unique when given.
+    pub name: Option<String>,
+    /// Address in this router.
+    pub address: String,
+    /// In: the container sends.
+    pub direction: RouteDirection,
+    /// Phase of the address, 0 to 9.
+    pub phase: u8,
+    /// Where the link is attached.
+    pub via: RouteVia,
+    /// Address at the container, if another.
+    pub external_address: Option<String>,
+    /// It takes what nobody else takes.
+    pub fallback: bool,
+}
+
+/// Why an auto-link was refused. The texts are the old router's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AutoLinkError {
+    /// Name in use.
+    #[error("Name conflicts with an existing entity")]
+    NameInUse,
+}
+
+/// What an auto-link does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoLinkState {
+    /// It has no connection.
+    Inactive,
+    /// Its attach is not answered.
+    Attaching,
+    /// It failed, and is tried again.
+    Failed,
+    /// It is attached.
+    Active,
+}
+
+impl AutoLinkState {
+    /// The name used in management.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Inactive => "inactive",
+            Self::Attaching => "attaching",
+            Self::Failed => "failed",
+            Self::Active => "active",
+        }
+    }
+}
+
 /// Why a link route was refused. The texts are the old router's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkRouteError {

@@ -13,6 +13,7 @@
 //!   links to those next door, `control` and `arrive`: what comes in on these; `streams`: links for large messages;
 //! - `link_routes`: which attaches are passed on; `routed`: the two links that such an attach makes one; `relay`: what
 //!   passes between them;
+//! - `auto_links`: links that the router attaches by itself;
 //! - `edge`: what the edge protocol needs of the core;
 //! - `local`: subscribers and senders within the router; `stats`, `timers`, `manage`: counting, and showing it.
 //!
@@ -30,6 +31,7 @@ mod arena;
 mod arrive;
 mod attach;
 mod attach_log;
+mod auto_links;
 mod bind;
 mod connection;
 mod control;
@@ -68,14 +70,15 @@ pub use crate::core::{Core, ObjectCounts, ObjectSizes};
 pub use edge::{Bound, Destinations, EdgeEvent};
 pub use host::{Host, Level, Module, Offer, Offered, SubscriberDelivery, Transmit, Transmitted};
 pub use info::{
-    AddressConfigError, AttachInfo, ConnectionInfo, LinkRouteError, LinkTerms, Mode, NewAddressConfig, NewLinkRoute,
-    Role, RouteDirection, RouteVia, RouterSettings, StripAnnotations, Treatment,
+    AddressConfigError, AttachInfo, AutoLinkError, AutoLinkState, ConnectionInfo, LinkRouteError, LinkTerms, Mode,
+    NewAddressConfig, NewAutoLink, NewLinkRoute, Role, RouteDirection, RouteVia, RouterSettings, StripAnnotations,
+    Treatment,
 };
 pub use keys::{ConnKey, InKey, LinkKey, OutKey, SubscriberId};
 pub use network::{LinkClass, NetworkEvent, OpenLink, Route, RouterIndex, RouterSet};
 pub use snapshot::{
-    AddressConfigSnapshot, AddressSnapshot, ConnectionSnapshot, IngressHistogram, LinkRouteSnapshot, LinkSnapshot,
-    LinkType, MASK_BITS, RouterStatistics, TransitOutstanding,
+    AddressConfigSnapshot, AddressSnapshot, AutoLinkSnapshot, ConnectionSnapshot, IngressHistogram, LinkRouteSnapshot,
+    LinkSnapshot, LinkType, MASK_BITS, RouterStatistics, TransitOutstanding,
 };
 
 /// Monotonic time since an arbitrary start.

@@ -94,6 +94,8 @@ pub(crate) struct Link<H: Host> {
     pub(crate) name: Box<str>,
     /// Incoming: what `x-opt-qd.to` says, once it was needed or if the key of the address does not tell.
     pub(crate) to_override: Option<Arc<str>>,
+    /// The auto-link whose link it is; 0: none.
+    pub(crate) auto_link: u64,
     /// It is one with another link.
     pub(crate) routed: Option<Box<Routed>>,
     /// Incoming, from another router: where the last delivery went.
@@ -196,6 +198,7 @@ impl<H: Host> Core<H> {
             id: new.id,
             name: new.name.into(),
             to_override: None,
+            auto_link: 0,
             routed: None,
             arrivals: None,
             kept_streams: None,
@@ -242,6 +245,9 @@ impl<H: Host> Core<H> {
         }
         if self.links[link].routed.is_some() {
             self.routed_link_gone(host, link);
+        }
+        if self.links[link].auto_link != 0 {
+            self.auto_link_failed(host, link, None);
         }
         self.unbind(host, link);
         if self.links[link].incoming {

@@ -103,7 +103,8 @@ impl<H: Host> Core<H> {
             owning_addr: match record.link_type {
                 // The old router binds these to the address of what each neighbour is told.
                 LinkType::RouterControl if !record.incoming => Some("Lqdhello"),
-                _ => (record.addr != NONE).then(|| self.addresses[record.addr].key.as_ref()),
+                _ if record.addr == NONE => record.routed.as_ref().and_then(|routed| routed.shown.as_deref()),
+                _ => Some(self.addresses[record.addr].key.as_ref()),
             },
             capacity: record.capacity,
             peer: self.partner(record).map(|partner| self.links[partner].id),
@@ -147,6 +148,7 @@ impl<H: Host> Core<H> {
             link_count: self.links.len() as u64,
             connection_count: self.connections.len() as u64,
             node_count: self.routers.len() as u64,
+            auto_link_count: self.auto_links.len() as u64,
             link_route_count: self.link_routes.len() as u64,
             ..self.statistics
         }

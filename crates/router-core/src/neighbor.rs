@@ -236,6 +236,10 @@ impl<H: Host> Core<H> {
             }
             return;
         }
+        if record.auto_link != 0 {
+            // It is bound, and gets credit, when the container has answered.
+            return;
+        }
         if record.incoming {
             let addr = record.addr;
             let flowing = addr == NONE || self.is_reachable(addr);
@@ -260,6 +264,9 @@ impl<H: Host> Core<H> {
         log_attached(host, conn_id, record.id, record.incoming, source.as_ref(), target.as_ref());
         if record.routed.is_some() {
             return self.routed_answered(host, index_of(link.0), source, target, terms);
+        }
+        if record.auto_link != 0 {
+            return self.auto_link_answered(host, index_of(link.0), source.as_ref(), target.as_ref());
         }
         if record.own {
             record.answered = true;

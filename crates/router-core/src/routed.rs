@@ -9,7 +9,7 @@ use crate::arena::{NONE, index_of};
 use crate::attach::{ENDPOINT_PRIORITY, Refusal, log_attached, no_route, refusal};
 use crate::core::Core;
 use crate::link::{Link, NewLink};
-use crate::{AttachInfo, Host, LinkClass, LinkKey, LinkTerms, LinkType, Now, OpenLink, Role, RouteDirection};
+use crate::{AttachInfo, ConnKey, Host, LinkClass, LinkKey, LinkTerms, LinkType, Now, OpenLink, Role, RouteDirection};
 
 /// Where transactions are coordinated, as link routes name it.
 const COORDINATOR: &str = "$coordinator";
@@ -31,6 +31,8 @@ pub(crate) struct Routed {
     detached: bool,
     /// How to detach when all that is queued is through.
     farewell: Option<Farewell>,
+    /// The key that the terminus would have as an address: shown only.
+    pub(crate) shown: Option<std::sync::Arc<str>>,
     /// The link route by which a container was chosen: it changes addresses.
     route: Option<u64>,
 }
@@ -47,6 +49,7 @@ pub(crate) struct Way {
     /// The link route, if the container is there.
     route: Option<u64>,
     survives: bool,
+    shown: Option<std::sync::Arc<str>>,
 }
 
 /// The error for the peer of a link whose other end is lost.
@@ -85,8 +88,38 @@ impl<H: Host> Core<H> {
             found.iter().copied().find(|addr| self.addresses[*addr].ways.as_ref().is_some_and(|w| w.containers() > 0));
         let addr = best.or_else(|| found.iter().copied().find(|addr| self.has_way(*addr)));
         let way = addr.and_then(|addr| self.next_way(addr, conn));
-        let survives = terminus.survives;
-        Some(way.map(|(conn, route)| Way { conn, route, survives }).ok_or_else(no_route))
+        let way = way.map(|(conn, route)| Way { conn, route, ..terminus.way(conn) });
+        Some(way.ok_or_else(no_route))
+    }
+
+    /// An attach on an edge router is passed on to the interior, over this connection, because that has a link route for it.
+    pub fn attach_up(
+        &mut self,
+        now: Now,
+        host: &mut H,
+        conn: ConnKey,
+        link: H::Link,
+        attach: AttachInfo,
+        uplink: ConnKey,
+    ) -> LinkKey {
+        self.tick(now);
+        let (Some(at), Some(up)) = (self.connection_index(conn), self.connection_index(uplink)) else {
+            // Without the uplink the attach is as any other.
+            return self.attach(now, host, conn, link, attach);
+        };
+        let Some(way) = Terminus::of(&attach).map(|terminus| terminus.way(up)) else {
+            return self.attach(now, host, conn, link, attach);
+        };
+        self.next_link += 1;
+        let (id, conn_id) = (self.next_link, self.connections[at].info.id);
+        log_attached(host, conn_id, id, attach.incoming, attach.source.as_ref(), attach.target.as_ref());
+        self.attach_routed(host, at, id, link, attach, &way)
+    }
+
+    /// Whether a link route that fits an address has somewhere to go. `None`: none fits.
+    pub(crate) fn link_route_for(&self, client_sends: bool, text: &str) -> Option<bool> {
+        let found = self.link_routes.best(RouteDirection::of(client_sends), text)?;
+        Some(found.iter().any(|addr| self.has_way(*addr)))
     }
 
     /// Passes an attach on.
@@ -121,7 +154,9 @@ impl<H: Host> Core<H> {
         let (id, name) = (self.next_link, onward);
         let new = NewLink { id, name, incoming, link_type, priority, own: true, send_settled: false };
         let far = self.add_link(way.conn, stand_in, new);
-        let routed = |partner: u64, route| Routed { partner, survives: way.survives, route, ..Routed::default() };
+        let (survives, shown) = (way.survives, &way.shown);
+        let routed =
+            |partner: u64, route| Routed { partner, survives, route, shown: shown.clone(), ..Routed::default() };
         let (near_key, far_key) = (self.links.key_at(near), self.links.key_at(far));
         self.links[near].routed = Some(Box::new(routed(far_key, None)));
         self.links[far].routed = Some(Box::new(routed(near_key, way.route)));
@@ -294,6 +329,11 @@ struct Terminus<'a> {
 }
 
 impl<'a> Terminus<'a> {
+    /// The way over this connection, with no container at its end.
+    fn way(&self, conn: u32) -> Way {
+        Way { conn, route: None, survives: self.survives, shown: Some(format!("M0{}", self.address).into()) }
+    }
+
     fn of(attach: &'a AttachInfo) -> Option<Self> {
         let (address, dynamic, properties, timeout, expiry) = match (attach.incoming, &attach.source, &attach.target) {
             (true, _, Some(TargetTerminus::Coordinator { .. })) => {

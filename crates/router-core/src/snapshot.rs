@@ -2,7 +2,7 @@
 
 use amqp::Map;
 
-use crate::{ConnKey, LinkKey, Role, RouteDirection, RouteVia, Treatment};
+use crate::{AutoLinkState, ConnKey, LinkKey, Role, RouteDirection, RouteVia, Treatment};
 
 /// A connection.
 #[derive(Clone, Debug)]
@@ -269,6 +269,33 @@ pub struct LinkRouteSnapshot<'c> {
     pub add_external_prefix: Option<&'c str>,
     /// Taken off addresses.
     pub del_external_prefix: Option<&'c str>,
+}
+
+/// An auto-link.
+#[derive(Clone, Debug)]
+pub struct AutoLinkSnapshot<'c> {
+    /// Identity.
+    pub id: u64,
+    /// Name.
+    pub name: Option<&'c str>,
+    /// Address in this router.
+    pub address: &'c str,
+    /// Direction.
+    pub direction: RouteDirection,
+    /// Phase of the address.
+    pub phase: u8,
+    /// Address at the container, if another.
+    pub external_address: Option<&'c str>,
+    /// Where it is attached.
+    pub via: &'c RouteVia,
+    /// It takes what nobody else takes.
+    pub fallback: bool,
+    /// Identity of its link.
+    pub link: Option<u64>,
+    /// State.
+    pub state: AutoLinkState,
+    /// What the container said when it last refused or detached.
+    pub last_error: Option<&'c str>,
 }
 
 /// Counters and gauges of the whole router.

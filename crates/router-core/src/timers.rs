@@ -41,10 +41,7 @@ impl<H: Host> Core<H> {
 
     /// When [`Core::handle_timeout`] is to be called next; `None`: not before some other call was made.
     pub fn next_timeout(&self) -> Option<Now> {
-        match (self.next_scan, self.next_relief) {
-            (Some(scan), Some(relief)) => Some(scan.min(relief)),
-            (scan, relief) => scan.or(relief),
-        }
+        [self.next_scan, self.next_relief, self.auto_links.next_retry()].into_iter().flatten().min()
     }
 
     /// Does what is due at `now`.
@@ -53,6 +50,7 @@ impl<H: Host> Core<H> {
         if self.next_relief.is_some_and(|due| now >= due) {
             self.relieve_routers(host);
         }
+        self.retry_auto_links(host);
         if self.next_scan.is_none_or(|due| now < due) {
             return;
         }

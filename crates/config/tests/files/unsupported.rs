@@ -32,9 +32,8 @@ fn edge_routers_can_be_run() {
 }
 
 #[test]
-fn auto_links_exchanges_and_profiles_cannot_be_run_yet() {
+fn exchanges_and_profiles_cannot_be_run_yet() {
     let sections = [
-        "autoLink {\n address: a\n direction: in\n}",
         "exchange {\n name: e\n address: a\n}",
         "sslProfile {\n name: s\n}",
         "authServicePlugin {\n name: a\n host: h\n}",

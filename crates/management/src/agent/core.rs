@@ -91,6 +91,7 @@ impl Call {
 
 /// Answers a request.
 pub(super) fn answer(call: &Call, request: &Request<'_>, context: &RequestContext, backend: &mut dyn Backend) -> Reply {
+    backend.requested_by(context);
     let result = if call.is_forbidden() {
         Err(Failure::forbidden())
     } else if !call.is_implemented() {

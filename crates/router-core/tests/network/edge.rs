@@ -430,7 +430,7 @@ fn a_look_up_says_whether_an_address_is_known_and_has_consumers() {
     let mut mesh = with_edge();
     mesh.receiver(1, "q", 0);
     mesh.sender(0, "r");
-    let look_up = |mesh: &mut Mesh, address: &str| mesh.routers[0].core.look_up(address);
+    let look_up = |mesh: &mut Mesh, address: &str| mesh.routers[0].core.look_up(address, true);
     assert_eq!(look_up(&mut mesh, "q"), Some((false, true)));
     assert_eq!(look_up(&mut mesh, "r"), Some((false, false)));
     assert_eq!(look_up(&mut mesh, "s"), None);

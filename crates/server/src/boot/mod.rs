@@ -15,7 +15,9 @@ use crate::control::lookup::Lookups;
 use crate::control::network::Network;
 use crate::control::plane::Plane;
 use crate::control::uplink::EdgeUplink;
-use crate::entities::{DataEntities, Entities, LogEntities, RouterEntity, add_address_config, add_link_route};
+use crate::entities::{
+    DataEntities, Entities, LogEntities, RouterEntity, add_address_config, add_auto_link, add_link_route,
+};
 use crate::process::memory;
 use crate::shard::{ShardEvent, Shards};
 use crate::{ConfigSource, DISPATCH_VERSION, Options};
@@ -55,6 +57,7 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
         uplink: (config.router.mode == Mode::Edge)
             .then(|| EdgeUplink::start(&shards, config.router.id.as_deref().unwrap_or_default())),
         data: DataEntities::default(),
+        requester: None,
         shards: shards.clone(),
     };
     let next_tick = shards.now();
@@ -157,6 +160,7 @@ fn apply(
             Ok(())
         }
         Settings::Address(_) => add_address_config(&entities.shards, &attributes).map(drop).map_err(|e| e.to_string()),
+        Settings::AutoLink(auto) => add_auto_link(&entities.shards, auto).map(drop),
         Settings::LinkRoute(route) => add_link_route(&entities.shards, route).map(drop),
         Settings::Listener(listener) => {
             entities.listeners.add(attributes, *listener, true);

@@ -91,6 +91,8 @@ pub(crate) enum Refusal {
     Format,
     /// Its router annotations are wrong, in these words.
     Annotations(&'static str),
+    /// Its delivery tag is too long to be handed on.
+    Tag,
     /// It speaks for another user than the one who sends it.
     UserId,
 }
@@ -101,6 +103,7 @@ impl Refusal {
         match self {
             Self::Format => ErrorCondition::new("amqp:decode-error", "invalid message format"),
             Self::Annotations(text) => ErrorCondition::new("amqp:invalid-field", text),
+            Self::Tag => ErrorCondition::new("amqp:invalid-field", "delivery tag length exceeded"),
             Self::UserId => ErrorCondition::new("amqp:unauthorized-access", "user_id proxy violation"),
         }
     }

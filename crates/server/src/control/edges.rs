@@ -75,7 +75,7 @@ impl Edges {
             return false;
         }
         self.shards.with_core(|core, host, now| {
-            let answer = answer_lookup(&message.message, |address, _| core.look_up(address));
+            let answer = answer_lookup(&message.message, |address, client_sends| core.look_up(address, client_sends));
             if let Some((reply_to, content)) = answer {
                 core.send_local(now, host, &reply_to, Shards::content(&content));
             }

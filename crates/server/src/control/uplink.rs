@@ -147,7 +147,12 @@ impl EdgeUplink {
                 }
                 UplinkOutput::LookedUp { token, result } => {
                     if let Some(link) = self.parked.remove(&token) {
-                        self.shards.looked_up(link, token, verdict(result));
+                        let verdict = match (result, self.uplink.active().map(conn_of)) {
+                            (LookupResult::Local, _) => Verdict::Local,
+                            (LookupResult::Route, Some(uplink)) => Verdict::Route(uplink),
+                            (LookupResult::Route | LookupResult::NoDestination, _) => Verdict::NoRoute,
+                        };
+                        self.shards.looked_up(link, token, verdict);
                     }
                 }
                 UplinkOutput::Log { module, level, text } => log(module, level, &text),
@@ -201,15 +206,6 @@ impl EdgeUplink {
         if let Some(&key) = self.keys.get(&link) {
             self.shards.with_core(|core, host, now| call(core, host, now, key));
         }
-    }
-}
-
-/// What becomes of an attach.
-fn verdict(result: LookupResult) -> Verdict {
-    match result {
-        LookupResult::Local => Verdict::Local,
-        // This version does not route links.
-        LookupResult::Route | LookupResult::NoDestination => Verdict::NoRoute,
     }
 }
 

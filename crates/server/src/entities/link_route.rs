@@ -12,10 +12,12 @@ pub(super) fn rows(shards: &Shards, entity_type: &EntityType) -> Vec<Attributes>
     shards.with_core(|core, _, _| core.link_routes().iter().map(|route| row(route, entity_type)).collect())
 }
 
-/// All link routes that connections made for themselves.
-pub(super) fn connection_rows(shards: &Shards, entity_type: &EntityType) -> Vec<Attributes> {
+/// All link routes that a connection made for itself: nobody else sees them.
+pub(super) fn connection_rows(shards: &Shards, entity_type: &EntityType, requester: Option<u64>) -> Vec<Attributes> {
     shards.with_core(|core, _, _| {
-        core.connection_link_routes().iter().map(|route| connection_row(route, entity_type)).collect()
+        let conn = requester.and_then(|id| core.find_connection(id)).map(|(conn, _)| conn);
+        let routes = core.connection_link_routes().into_iter().filter(|route| route.connection == conn);
+        routes.map(|route| connection_row(&route, entity_type)).collect()
     })
 }
 

@@ -4,6 +4,7 @@ mod address;
 mod address_config;
 mod allocator;
 mod attributes;
+mod auto_link;
 mod connection;
 mod connector;
 mod data;
@@ -16,6 +17,7 @@ mod policy;
 mod router;
 
 pub(crate) use address_config::add as add_address_config;
+pub(crate) use auto_link::add as add_auto_link;
 pub(crate) use data::DataEntities;
 pub(crate) use link_route::add as add_link_route;
 pub(crate) use log::LogEntities;
@@ -48,6 +50,8 @@ pub(crate) struct Entities {
     /// The uplink, if it is an edge router.
     pub(crate) uplink: Option<EdgeUplink>,
     pub(crate) data: DataEntities,
+    /// Number of the connection by which the request came that is answered now.
+    pub(crate) requester: Option<u64>,
 }
 
 impl Entities {
@@ -75,6 +79,10 @@ impl Entities {
 }
 
 impl Backend for Entities {
+    fn requested_by(&mut self, context: &RequestContext) {
+        self.requester = context.connection_id;
+    }
+
     fn list(&mut self, entity_type: &'static EntityType) -> Vec<Attributes> {
         match entity_type.short {
             "router" => vec![self.router.row(&self.shards)],
@@ -83,8 +91,9 @@ impl Backend for Entities {
             "router.node" => node::rows(self.network.as_ref(), entity_type),
             "router.address" => address::rows(&self.shards, entity_type),
             "router.config.address" => address_config::rows(&self.shards, entity_type),
+            "router.config.autoLink" => auto_link::rows(&self.shards, entity_type),
             "router.config.linkRoute" => link_route::rows(&self.shards, entity_type),
-            "router.connection.linkRoute" => link_route::connection_rows(&self.shards, entity_type),
+            "router.connection.linkRoute" => link_route::connection_rows(&self.shards, entity_type, self.requester),
             "listener" => self.listeners.iter().map(|listener| listener.attributes.clone()).collect(),
             "connector" => connector::rows(&self.connectors),
             "log" => self.logs.rows(),
@@ -111,6 +120,7 @@ impl Backend for Entities {
             }
             Settings::Connector(config) => connector::create(&mut self.connectors, attributes, *config),
             Settings::Address(_) => address_config::create(&self.shards, entity_type, &attributes),
+            Settings::AutoLink(config) => auto_link::create(&self.shards, entity_type, config),
             Settings::LinkRoute(config) => link_route::create(&self.shards, entity_type, config),
             _ if entity_type.short == "router.connection.linkRoute" => {
                 link_route::create_for_connection(&self.shards, entity_type, &attributes, context)
@@ -156,6 +166,7 @@ impl Backend for Entities {
             "listener" => self.listeners.remove(identity),
             "connector" => self.connectors.remove(identity),
             "router.config.address" => address_config::delete(&self.shards, identity),
+            "router.config.autoLink" => auto_link::delete(&self.shards, identity),
             "router.config.linkRoute" | "router.connection.linkRoute" => link_route::delete(&self.shards, identity),
             _ => self.data.delete(entity_type, identity),
         };

@@ -14,6 +14,8 @@ use crate::content::{Content, Examined, Head, Look, Refusal, before_body, examin
 
 /// Bytes of a message that is not complete from which on it is streamed; the old router's "Q2".
 const STREAM_FROM: usize = 128 * 1024;
+/// Bytes of the longest delivery tag that there may be (part 2, section 2.8.7).
+const LONGEST_TAG: usize = 32;
 /// Bytes within which a message must say where it goes to.
 const HEAD_MAX: usize = 1024 * 1024;
 /// Bytes that one connection may have in messages that are being gathered; beyond that they are streamed early.
@@ -71,9 +73,10 @@ impl Arrived {
         }
     }
 
-    /// On a link that is one with another.
-    fn routed(transfer: IncomingTransfer<'_>) -> Self {
-        let tag = Some(transfer.tag.into());
+    /// `routed`: the link is one with another, and the tag goes on with the message.
+    #[inline]
+    fn on(routed: bool, transfer: IncomingTransfer<'_>) -> Self {
+        let tag = if routed { Some(transfer.tag.into()) } else { None };
         Self { tag, ..Self::new(transfer) }
     }
 }
@@ -83,45 +86,22 @@ impl ShardHost {
     #[inline]
     pub(super) fn transfer(&mut self, core: &mut Core<Self>, slot: u32, transfer: IncomingTransfer<'_>) {
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
-        if let Some(incoming) = conn.link_mut(transfer.link).incoming.take() {
+        let link = conn.link_mut(transfer.link);
+        let routed = link.routed;
+        if let Some(incoming) = link.incoming.take() {
             self.go_on(core, slot, incoming, transfer);
         } else if transfer.aborted {
             core.discarded(self.now, self, LinkKey(transfer.context));
-        } else if conn.link_mut(transfer.link).routed {
-            self.transfer_routed(core, slot, transfer);
         } else if transfer.more {
-            self.begin(core, slot, transfer);
+            self.begin(core, slot, transfer, routed);
         } else {
             let bytes = transfer.payload;
-            let arrived = Arrived::new(transfer);
+            let arrived = Arrived::on(routed, transfer);
             match offset_in(&self.buffer, bytes) {
                 Some(start) => self.offer_whole(core, slot, arrived, bytes, start),
                 // Some layer has put it elsewhere.
                 None => self.offer_apart(core, slot, arrived, bytes.to_vec()),
             }
-        }
-    }
-
-    /// The first frame of a delivery, or all of it, on a link that is one with another: it goes on at once, as it is.
-    fn transfer_routed(&mut self, core: &mut Core<Self>, slot: u32, transfer: IncomingTransfer<'_>) {
-        let (bytes, more) = (transfer.payload, transfer.more);
-        let mut arrived = Arrived::routed(transfer);
-        let examined = Examined::unseen(arrived.message_format);
-        if more {
-            let progress = self.begin_stream(core, slot, &mut arrived, &examined, bytes);
-            return self.put_back(slot, Box::new(Incoming { arrived, progress }));
-        }
-        let apart = offset_in(&self.buffer, bytes).is_none().then(|| Arc::new(bytes.to_vec()));
-        let buffer = apart.map(|apart| std::mem::replace(&mut self.buffer, apart));
-        let start = offset_in(&self.buffer, bytes).unwrap_or_default();
-        self.offered = Offered::Borrowed { start, end: start + bytes.len(), layout: examined.layout, kept: None };
-        let answer = self.offer(core, &mut arrived, &examined, true);
-        self.offered = Offered::Nothing;
-        if let Some(buffer) = buffer {
-            self.buffer = buffer;
-        }
-        if let Answer::Tracked(key) = answer {
-            self.track(slot, &arrived, key);
         }
     }
 
@@ -202,6 +182,9 @@ impl ShardHost {
         bytes: &'b [u8],
         complete: bool,
     ) -> Result<Examined<'b>, Refusal> {
+        if let Some(tag) = &arrived.tag {
+            return examine_routed(tag, arrived.message_format, bytes, complete);
+        }
         let Some(conn) = self.conns.get_mut(slot as usize) else { return Err(Refusal::Format) };
         let keep = !conn.settings.strip_annotations.strips_incoming();
         let depth = conn.link_mut(arrived.link).depth;
@@ -224,11 +207,11 @@ impl ShardHost {
     }
 
     /// The first of several frames.
-    fn begin(&mut self, core: &mut Core<Self>, slot: u32, transfer: IncomingTransfer<'_>) {
+    fn begin(&mut self, core: &mut Core<Self>, slot: u32, transfer: IncomingTransfer<'_>, routed: bool) {
         let mut bytes = std::mem::take(&mut self.spare);
         bytes.extend_from_slice(transfer.payload);
         let nothing = Progress::Gathering(Gathered::default());
-        let mut incoming = Box::new(Incoming { arrived: Arrived::new(transfer), progress: nothing });
+        let mut incoming = Box::new(Incoming { arrived: Arrived::on(routed, transfer), progress: nothing });
         incoming.progress = self.gathered(core, slot, &mut incoming.arrived, Gathered { bytes, waits: false });
         self.put_back(slot, incoming);
     }
@@ -324,7 +307,8 @@ impl ShardHost {
     fn gathered(&mut self, core: &mut Core<Self>, slot: u32, arrived: &mut Arrived, gathered: Gathered) -> Progress {
         let Some(conn) = self.conns.get(slot as usize) else { return Progress::Discarding(None) };
         let Gathered { bytes, waits } = gathered;
-        let large = bytes.len() >= STREAM_FROM || conn.gathered > GATHERED_MAX;
+        let large =
+            (arrived.tag.is_some() && !bytes.is_empty()) || bytes.len() >= STREAM_FROM || conn.gathered > GATHERED_MAX;
         // A router may say that a message is not to be waited for; nobody else's word counts.
         if !large && (waits || !conn.at.peer) {
             return Progress::Gathering(Gathered { bytes, waits });
@@ -393,6 +377,18 @@ impl ShardHost {
             Answer::Done => Progress::Discarding(None),
         }
     }
+}
+
+/// What goes on as it is has to be something, and to have a tag that the other end can take.
+#[inline(never)]
+fn examine_routed<'b>(tag: &[u8], message_format: u32, bytes: &[u8], complete: bool) -> Result<Examined<'b>, Refusal> {
+    if tag.len() > LONGEST_TAG {
+        return Err(Refusal::Tag);
+    }
+    if complete && bytes.is_empty() {
+        return Err(Refusal::Format);
+    }
+    Ok(Examined::unseen(message_format))
 }
 
 /// Where in the buffer a part of it begins; `None` if it is no part of it.

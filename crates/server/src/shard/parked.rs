@@ -17,6 +17,8 @@ use super::place::LinkRef;
 pub(crate) enum Verdict {
     /// It is gone on with, as if there were no interior.
     Local,
+    /// It is passed on over this connection to the interior.
+    Route(ConnKey),
     /// It is refused: nobody is there who could take it.
     NoRoute,
 }
@@ -52,6 +54,13 @@ impl ShardHost {
             Verdict::Local => {
                 self.go_on_attaching(core, at, key, parked.attach);
                 // The core has not heard of what the peer has granted since.
+                self.report_credit(core, at.conn.slot, LinkId(at.link));
+            }
+            Verdict::Route(uplink) => {
+                let link_key = core.attach_up(self.now, self, key, at, parked.attach, uplink);
+                if let Some(conn) = self.conn(at.conn) {
+                    conn.endpoint.set_link_context(LinkId(at.link), link_key.0);
+                }
                 self.report_credit(core, at.conn.slot, LinkId(at.link));
             }
             Verdict::NoRoute => {
