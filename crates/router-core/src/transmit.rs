@@ -9,7 +9,7 @@ use crate::arena::{NONE, index_of};
 use crate::core::Core;
 use crate::delivery::{Delivery, Listed, Outcome, Override, Place, Said, Wrapping};
 use crate::forward::Passage;
-use crate::{Host, Now, OutKey, Transmit, Transmitted};
+use crate::{Host, Now, OutKey, Role, Transmit, Transmitted};
 
 impl<H: Host> Core<H> {
     /// Makes the record of a delivery that goes out, and transmits or queues it. Returns its key.
@@ -110,6 +110,8 @@ impl<H: Host> Core<H> {
                 address.rare().egress_route_container += 1;
                 self.statistics.deliveries_egress_route_container += 1;
             }
+        } else if link.routed.is_some() && connection.info.role == Role::InterRouter {
+            self.statistics.deliveries_transit += 1;
         } else if link.routed.is_some() {
             self.statistics.deliveries_egress += 1;
             self.statistics.deliveries_egress_route_container += u64::from(connection.route_container);

@@ -41,7 +41,11 @@ fn client(world: &mut World) -> ConnKey {
 
 /// A router with link routes for `queue` in both directions, and the broker's connection.
 fn routed() -> (World, ConnKey) {
-    let mut world = World::new();
+    routed_in(World::new())
+}
+
+/// The same in this world.
+fn routed_in(mut world: World) -> (World, ConnKey) {
     create(&mut world, route("queue", RouteDirection::In));
     create(&mut world, route("queue", RouteDirection::Out));
     let broker = broker(&mut world);
@@ -245,6 +249,28 @@ fn a_delivery_that_has_to_wait_keeps_them_too() {
     pair.world.core.set_writable(pair.world.now, &mut pair.world.host, pair.broker_conn, true);
     let sent = &pair.world.host.sent[0];
     assert_eq!((sent.routed_tag.as_deref(), &sent.state), (Some(b"tag".as_slice()), &Some(transactional())));
+}
+
+#[test]
+fn a_delivery_that_leaves_for_another_router_is_in_transit_and_one_that_leaves_for_a_client_goes_out() {
+    let counts = |world: &World| {
+        let router = world.statistics();
+        (router.deliveries_ingress, router.deliveries_egress, router.deliveries_transit)
+    };
+    let mut pair = pair(receiver_from("queue"));
+    pair.world.credit(pair.client, 1);
+    pair.world.send(pair.broker);
+    assert_eq!(counts(&pair.world), (1, 1, 0));
+    let (mut world, _) = routed_in(World::with(|settings| settings.mode = Mode::Interior));
+    let neighbor = world.connect_with(|info| info.role = Role::InterRouter);
+    world.attach(neighbor, with_capability(sender_to("control"), "qd.router"));
+    world.attach(neighbor, with_capability(receiver_from("control"), "qd.router"));
+    let receiver = world.attach(neighbor, receiver_from("queue"));
+    let broker = world.open_last();
+    world.answer_last();
+    world.credit(receiver, 1);
+    world.send(broker);
+    assert_eq!(counts(&world), (1, 0, 1));
 }
 
 #[test]
