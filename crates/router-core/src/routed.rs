@@ -134,6 +134,17 @@ impl<H: Host> Core<H> {
     ) -> LinkKey {
         let AttachInfo { name, incoming, mut source, mut target, terms, .. } = attach;
         let info = &self.connections[conn].info;
+        // Beyond this connection nobody knows whose address it is.
+        if let Some(tenant) = info.tenant.as_deref().filter(|tenant| !tenant.is_empty()) {
+            let with_prefix = |text: &str| {
+                let parsed = parse(text, &self.settings.router_id, self.settings.mode);
+                Some(format!("{tenant}{}", parsed.rest))
+            };
+            match dynamic_properties(incoming, &mut source, &mut target) {
+                Some(properties) => change_dynamic_address(properties, with_prefix),
+                None => change_address(incoming, &mut source, &mut target, with_prefix),
+            }
+        }
         // Names of several clients must not meet.
         let onward = match info.role {
             Role::InterRouter => name.clone(),
@@ -322,6 +333,19 @@ fn change_address(
     }
 }
 
+/// The properties of a dynamic node, on the terminus that a link route is about.
+fn dynamic_properties<'t>(
+    client_sends: bool,
+    source: &'t mut Option<Source>,
+    target: &'t mut Option<TargetTerminus>,
+) -> Option<&'t mut Map> {
+    match (client_sends, source, target) {
+        (true, _, Some(TargetTerminus::Target(target))) if target.dynamic => target.dynamic_node_properties.as_mut(),
+        (false, Some(source), _) if source.dynamic => source.dynamic_node_properties.as_mut(),
+        _ => None,
+    }
+}
+
 /// The terminus that is looked at to find a link route.
 struct Terminus<'a> {
     address: &'a str,
@@ -356,10 +380,29 @@ impl<'a> Terminus<'a> {
     }
 }
 
+fn change_dynamic_address(properties: &mut Map, change: impl FnOnce(&str) -> Option<String>) {
+    let found = properties.0.iter_mut().find_map(|(key, value)| match value {
+        Value::String(value) if is_dynamic_address(key) => Some(value),
+        _ => None,
+    });
+    if let Some(value) = found
+        && let Some(changed) = change(value.as_str())
+    {
+        *value = changed;
+    }
+}
+
+fn is_dynamic_address(key: &Value) -> bool {
+    match key {
+        Value::Symbol(key) => key.as_str() == DYNAMIC_ADDRESS,
+        Value::String(key) => key == DYNAMIC_ADDRESS,
+        _ => false,
+    }
+}
+
 fn dynamic_address(properties: &Map) -> Option<&str> {
-    properties.0.iter().find_map(|(key, value)| match (key, value) {
-        (Value::Symbol(key), Value::String(value)) if key.as_str() == DYNAMIC_ADDRESS => Some(value.as_str()),
-        (Value::String(key), Value::String(value)) if key == DYNAMIC_ADDRESS => Some(value.as_str()),
+    properties.0.iter().find_map(|(key, value)| match value {
+        Value::String(value) if is_dynamic_address(key) => Some(value.as_str()),
         _ => None,
     })
 }

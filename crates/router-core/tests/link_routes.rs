@@ -458,14 +458,32 @@ fn a_dynamic_node_goes_by_the_address_in_its_properties() {
     assert_eq!(world.host.opened.last().unwrap().2.target, target);
 }
 
-#[test]
-fn tenants_addresses_have_their_prefix_for_the_look_up_alone() {
+/// What the container is asked to attach when a client of the tenant attaches this.
+fn passed_on_for_tenant(direction: RouteDirection, attach: AttachInfo) -> OpenLink {
     let mut world = World::new();
-    create(&mut world, route("tenant/queue", RouteDirection::In));
+    create(&mut world, route("tenant/queue", direction));
     broker(&mut world);
     let client = world.connect_with(|info| info.tenant = Some("tenant/".into()));
-    world.attach(client, sender_to("queue"));
-    assert_eq!(world.host.opened.last().unwrap().2.target, sender_to("queue").target);
+    world.attach(client, attach);
+    world.host.opened.last().unwrap().2.clone()
+}
+
+#[test]
+fn tenants_addresses_go_on_with_their_prefix() {
+    let passed = passed_on_for_tenant(RouteDirection::In, sender_to("queue"));
+    assert_eq!(passed.target, sender_to("tenant/queue").target);
+    let passed = passed_on_for_tenant(RouteDirection::Out, receiver_from("queue"));
+    assert_eq!(passed.source, receiver_from("tenant/queue").source);
+}
+
+#[test]
+fn the_address_in_the_properties_of_a_tenants_dynamic_node_goes_on_with_its_prefix() {
+    let dynamic = |address: &str| {
+        let properties = Map(vec![(Value::symbol("x-opt-qd.address"), Value::from(address))]);
+        Source { dynamic: true, dynamic_node_properties: Some(properties), ..Source::default() }
+    };
+    let attach = AttachInfo { source: Some(dynamic("queue")), ..receiver_from("") };
+    assert_eq!(passed_on_for_tenant(RouteDirection::Out, attach).source, Some(dynamic("tenant/queue")));
 }
 
 #[test]
