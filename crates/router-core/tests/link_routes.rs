@@ -465,7 +465,7 @@ fn passed_on_for_tenant(direction: RouteDirection, attach: AttachInfo) -> OpenLi
     broker(&mut world);
     let client = world.connect_with(|info| info.tenant = Some("tenant/".into()));
     world.attach(client, attach);
-    world.host.opened.last().unwrap().2.clone()
+    world.host.opened.last().expect("a link was asked for").2.clone()
 }
 
 #[test]
