@@ -27,13 +27,17 @@ const RETRY: Duration = Duration::from_secs(5);
 /// A valid auto-link.
 struct AutoLink {
     given: NewAutoLink,
-    state: AutoLinkState,
     last_error: Option<String>,
-    /// Key of the connection on which it is, or is tried.
-    conn: Option<u64>,
+    /// Its links, by the key of the connection to the container: one on each.
+    at: BTreeMap<u64, At>,
+}
+
+/// An auto-link on one connection.
+struct At {
+    state: AutoLinkState,
     /// Key of its link.
     link: Option<u64>,
-    /// It has failed since it was last active, or since the connection was opened.
+    /// It has failed since it was last active.
     failed: bool,
     retry: Option<Now>,
 }
@@ -47,6 +51,11 @@ impl AutoLink {
         }
     }
 
+    /// What it does, on the connection where it gets on best.
+    fn state(&self) -> AutoLinkState {
+        self.at.values().map(|at| at.state).max().unwrap_or(AutoLinkState::Inactive)
+    }
+
     /// The address at the container.
     fn external(&self) -> &str {
         self.given.external_address.as_deref().unwrap_or(&self.given.address)
@@ -58,8 +67,8 @@ impl AutoLink {
 pub(crate) struct AutoLinks {
     by_id: BTreeMap<u64, AutoLink>,
     names: BTreeSet<String>,
-    /// Those that are tried again, by time.
-    retries: BTreeSet<(Now, u64)>,
+    /// Those that are tried again, by time: auto-link and connection.
+    retries: BTreeSet<(Now, u64, u64)>,
 }
 
 impl AutoLinks {
@@ -70,12 +79,17 @@ impl AutoLinks {
 
     /// When the next one is to be tried again.
     pub(crate) fn next_retry(&self) -> Option<Now> {
-        self.retries.first().map(|(due, _)| *due)
+        self.retries.first().map(|(due, ..)| *due)
     }
 
-    fn cancel_retry(&mut self, id: u64) {
-        if let Some(due) = self.by_id.get_mut(&id).and_then(|auto| auto.retry.take()) {
-            self.retries.remove(&(due, id));
+    /// What it does on a connection.
+    fn at_mut(&mut self, id: u64, conn: u64) -> Option<&mut At> {
+        self.by_id.get_mut(&id)?.at.get_mut(&conn)
+    }
+
+    fn cancel_retry(&mut self, id: u64, conn: u64) {
+        if let Some(due) = self.at_mut(id, conn).and_then(|at| at.retry.take()) {
+            self.retries.remove(&(due, id, conn));
         }
     }
 }
@@ -92,43 +106,44 @@ impl<H: Host> Core<H> {
         }
         self.auto_links.names.extend(new.name.clone());
         let id = self.next_identity();
-        let state = AutoLinkState::Inactive;
-        let auto = AutoLink { given: new, state, last_error: None, conn: None, link: None, failed: false, retry: None };
-        self.auto_links.by_id.insert(id, auto);
-        self.find_container(host, id);
+        let via = new.via.clone();
+        self.auto_links.by_id.insert(id, AutoLink { given: new, last_error: None, at: BTreeMap::new() });
+        let named = self.connections.iter().filter(|(_, there)| !there.closing && there.info.is_named(&via));
+        let conns: Vec<_> = named.map(|(key, _)| key).collect();
+        for conn in conns {
+            self.activate_auto_link(host, id, conn);
+        }
         Ok(id)
     }
 
     /// Deletes an auto-link, and detaches its link; false: there is none with this identity.
     pub fn delete_auto_link(&mut self, now: Now, host: &mut H, id: u64) -> bool {
         self.tick(now);
-        if !self.auto_links.by_id.contains_key(&id) {
-            return false;
+        let Some(auto) = self.auto_links.by_id.get(&id) else { return false };
+        let conns: Vec<_> = auto.at.iter().map(|(conn, at)| (*conn, at.link)).collect();
+        for (conn, link) in conns {
+            self.auto_links.cancel_retry(id, conn);
+            self.log_auto_link(host, id, conn, "Deactivated");
+            let Some(key) = link else { continue };
+            if let Some(record) = self.links.get_mut(key) {
+                record.auto_link = 0;
+                let at = record.host;
+                self.remove_link(host, index_of(key), "Link detached");
+                host.detach(at, true, None);
+            }
         }
-        self.auto_links.cancel_retry(id);
-        self.log_auto_link(host, id, "Deactivated");
-        let Some(auto) = self.auto_links.by_id.remove(&id) else { return false };
-        if let Some(name) = &auto.given.name {
-            self.auto_links.names.remove(name);
-        }
-        if let Some(record) = auto.link.and_then(|link| self.links.get_mut(link)) {
-            record.auto_link = 0;
-            let (at, link) = (record.host, index_of(auto.link.unwrap_or_default()));
-            self.remove_link(host, link, "Link detached");
-            host.detach(at, true, None);
+        if let Some(name) = self.auto_links.by_id.remove(&id).and_then(|auto| auto.given.name) {
+            self.auto_links.names.remove(&name);
         }
         true
     }
 
     /// All auto-links, in order of identity.
     pub fn auto_links(&self) -> Vec<AutoLinkSnapshot<'_>> {
-        let snapshot = |(id, auto): (&u64, &'_ AutoLink)| {
-            let link = auto.link.and_then(|link| Some(self.links.get(link)?.id));
-            (*id, link)
-        };
-        let both = self.auto_links.by_id.iter().map(|entry| (snapshot(entry), entry.1));
-        both.map(|((id, link), auto)| AutoLinkSnapshot {
-            id,
+        let link = |auto: &AutoLink| auto.at.values().rev().find_map(|at| Some(self.links.get(at.link?)?.id));
+        let all = self.auto_links.by_id.iter();
+        all.map(|(id, auto)| AutoLinkSnapshot {
+            id: *id,
             name: auto.given.name.as_deref(),
             address: &auto.given.address,
             direction: auto.given.direction,
@@ -136,8 +151,8 @@ impl<H: Host> Core<H> {
             external_address: auto.given.external_address.as_deref(),
             via: &auto.given.via,
             fallback: auto.given.fallback,
-            link,
-            state: auto.state,
+            link: link(auto),
+            state: auto.state(),
             last_error: auto.last_error.as_deref(),
         })
         .collect()
@@ -149,8 +164,7 @@ impl<H: Host> Core<H> {
         if info.role != Role::RouteContainer {
             return;
         }
-        let waits =
-            |(id, auto): (&u64, &AutoLink)| (auto.conn.is_none() && info.is_named(&auto.given.via)).then_some(*id);
+        let waits = |(id, auto): (&u64, &AutoLink)| info.is_named(&auto.given.via).then_some(*id);
         let waiting: Vec<_> = self.auto_links.by_id.iter().filter_map(waits).collect();
         let key = self.connections.key_at(conn);
         for id in waiting {
@@ -158,48 +172,36 @@ impl<H: Host> Core<H> {
         }
     }
 
-    /// A connection has ended, and its links are gone: auto-links that were there look for another.
+    /// A connection has ended, and its links are gone: auto-links have nothing there any more.
     pub(crate) fn auto_links_closed(&mut self, host: &mut H, conn: u64) {
-        let there = |(id, auto): (&u64, &AutoLink)| (auto.conn == Some(conn)).then_some(*id);
+        let there = |(id, auto): (&u64, &AutoLink)| auto.at.contains_key(&conn).then_some(*id);
         let there: Vec<_> = self.auto_links.by_id.iter().filter_map(there).collect();
         for id in there {
-            self.auto_links.cancel_retry(id);
-            self.log_auto_link(host, id, "Deactivated");
+            self.auto_links.cancel_retry(id, conn);
+            self.log_auto_link(host, id, conn, "Deactivated");
             if let Some(auto) = self.auto_links.by_id.get_mut(&id) {
-                (auto.state, auto.conn, auto.link, auto.failed) = (AutoLinkState::Inactive, None, None, false);
+                auto.at.remove(&conn);
             }
-            self.find_container(host, id);
-        }
-    }
-
-    /// Attaches an auto-link if there is a connection to its container.
-    fn find_container(&mut self, host: &mut H, id: u64) {
-        let Some(auto) = self.auto_links.by_id.get(&id) else { return };
-        let fits = |(_, connection): &(u64, &crate::connection::Connection<H>)| {
-            !connection.closing && connection.info.is_named(&auto.given.via)
-        };
-        let found = self.connections.iter().find(fits).map(|(key, _)| key);
-        if let Some(conn) = found {
-            self.activate_auto_link(host, id, conn);
         }
     }
 
     fn activate_auto_link(&mut self, host: &mut H, id: u64, conn: u64) {
         if let Some(auto) = self.auto_links.by_id.get_mut(&id) {
-            auto.conn = Some(conn);
+            let state = AutoLinkState::Attaching;
+            auto.at.insert(conn, At { state, link: None, failed: false, retry: None });
         }
-        self.log_auto_link(host, id, "Activated");
-        self.open_auto_link(host, id);
+        self.log_auto_link(host, id, conn, "Activated");
+        self.open_auto_link(host, id, conn);
     }
 
-    /// Attaches the link of an auto-link.
-    fn open_auto_link(&mut self, host: &mut H, id: u64) {
+    /// Attaches the link of an auto-link on a connection.
+    fn open_auto_link(&mut self, host: &mut H, id: u64, conn: u64) {
         let name = format!("qdlink.{}", self.generate_name());
         let key = LinkKey(self.links.next_key());
         let Some(auto) = self.auto_links.by_id.get_mut(&id) else { return };
-        let Some(conn) = auto.conn.filter(|conn| self.connections.get(*conn).is_some()) else { return };
+        let Some(at) = auto.at.get_mut(&conn) else { return };
+        (at.state, at.link) = (AutoLinkState::Attaching, Some(key.0));
         let conn = index_of(conn);
-        (auto.state, auto.link) = (AutoLinkState::Attaching, Some(key.0));
         let address = Some(auto.external().to_owned());
         let incoming = auto.given.direction == RouteDirection::In;
         let (mut source, mut target) = (Source::default(), Target::default());
@@ -240,8 +242,10 @@ impl<H: Host> Core<H> {
             (false, _, Some(TargetTerminus::Target(target))) => target.address.is_some(),
             _ => false,
         };
+        let conn = self.connections.key_at(record.conn);
         let Some(auto) = self.auto_links.by_id.get_mut(&id).filter(|_| accepted) else { return };
-        (auto.state, auto.failed) = (AutoLinkState::Active, false);
+        let Some(at) = auto.at.get_mut(&conn) else { return };
+        (at.state, at.failed) = (AutoLinkState::Active, false);
         let (address, phase) = (auto.given.address.clone(), auto.phase());
         record.answered = true;
         let parsed = parse(&address, &self.settings.router_id, self.settings.mode);
@@ -259,29 +263,33 @@ impl<H: Host> Core<H> {
             return;
         }
         let now = self.now();
+        let conn = self.connections.key_at(conn);
         let Some(auto) = self.auto_links.by_id.get_mut(&id) else { return };
-        let again = now + if std::mem::replace(&mut auto.failed, true) { RETRY } else { FIRST_RETRY };
-        (auto.state, auto.link, auto.retry) = (AutoLinkState::Failed, None, Some(again));
+        let Some(at) = auto.at.get_mut(&conn) else { return };
+        let again = now + if std::mem::replace(&mut at.failed, true) { RETRY } else { FIRST_RETRY };
+        (at.state, at.link, at.retry) = (AutoLinkState::Failed, None, Some(again));
         auto.last_error = error.and_then(|error| error.description.clone());
-        self.auto_links.retries.insert((again, id));
+        self.auto_links.retries.insert((again, id, conn));
         let text = auto.last_error.as_deref().unwrap_or_default();
         host.log(Module::RouterCore, Level::Info, format_args!("Auto Link Activation Failed. {text}"));
     }
 
     /// Tries those again that are due.
     pub(crate) fn retry_auto_links(&mut self, host: &mut H) {
-        while let Some((due, id)) = self.auto_links.retries.first().copied().filter(|(due, _)| *due <= self.now()) {
-            self.auto_links.retries.remove(&(due, id));
-            if let Some(auto) = self.auto_links.by_id.get_mut(&id) {
-                auto.retry = None;
+        while let Some((due, id, conn)) =
+            self.auto_links.retries.first().copied().filter(|(due, ..)| *due <= self.now())
+        {
+            self.auto_links.retries.remove(&(due, id, conn));
+            if let Some(at) = self.auto_links.at_mut(id, conn) {
+                at.retry = None;
             }
-            self.open_auto_link(host, id);
+            self.open_auto_link(host, id, conn);
         }
     }
 
-    fn log_auto_link(&self, host: &mut H, id: u64, what: &str) {
+    fn log_auto_link(&self, host: &mut H, id: u64, conn: u64, what: &str) {
         let Some(auto) = self.auto_links.by_id.get(&id) else { return };
-        let Some(connection) = auto.conn.and_then(|conn| self.connections.get(conn)) else { return };
+        let Some(connection) = self.connections.get(conn) else { return };
         let name = auto.given.name.as_deref().unwrap_or(&auto.given.address);
         let (kind, at) = match &auto.given.via {
             RouteVia::Connection(name) => ("connection", name.as_str()),

@@ -320,15 +320,15 @@ pub enum AutoLinkError {
     NameInUse,
 }
 
-/// What an auto-link does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an auto-link does; what is better comes later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AutoLinkState {
     /// It has no connection.
     Inactive,
-    /// Its attach is not answered.
-    Attaching,
     /// It failed, and is tried again.
     Failed,
+    /// Its attach is not answered.
+    Attaching,
     /// It is attached.
     Active,
 }

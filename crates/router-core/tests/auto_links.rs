@@ -167,7 +167,25 @@ fn a_container_that_comes_back_by_another_connection_is_found() {
     broker(&mut world);
     world.core.close_connection(world.now, &mut world.host, first);
     assert_eq!(state(&world), AutoLinkState::Attaching);
-    assert_eq!(world.host.opened.iter().map(|(conn, ..)| *conn).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn a_link_is_attached_on_each_connection_of_the_name() {
+    let mut world = World::new();
+    create(&mut world, auto("queue", RouteDirection::Out));
+    for _ in 0..2 {
+        broker(&mut world);
+        world.open_last();
+        world.answer_last();
+    }
+    let brokers: Vec<_> = world.host.opened.iter().map(|(_, key, _)| *key).collect();
+    for key in brokers {
+        world.core.credit(world.now, &mut world.host, key, 10, false);
+    }
+    let sender = world.sender("queue");
+    world.send_times(sender, 10);
+    let links: std::collections::BTreeSet<_> = world.host.sent.iter().map(|sent| sent.link).collect();
+    assert_eq!((world.host.sent.len(), links.len()), (10, 2));
 }
 
 #[test]

@@ -27,9 +27,12 @@ pub(crate) struct Announcement {
 }
 
 impl LocalAddresses {
-    /// The first change after a quiet time is announced at once. Those that follow it are gathered for so long: a fourth
+    /// The first change after a quiet time is announced almost at once. Those that follow it are gathered for so long: a fourth
     /// of what the old router waits.
     const SPACING: Duration = Duration::from_millis(250);
+
+    /// That first change waits for so long for what comes about together with it, such as both directions of a link route.
+    const GATHERING: Duration = Duration::from_millis(2);
 
     /// No addresses, under this sequence number.
     pub(crate) fn new(seq: i64) -> Self {
@@ -49,7 +52,7 @@ impl LocalAddresses {
             self.changes.insert(key.to_owned(), hint);
         }
         if self.due.is_none() {
-            self.due = Some(self.last.map_or(now, |last| last + Self::SPACING).max(now));
+            self.due = Some(self.last.map_or(now, |last| last + Self::SPACING).max(now + Self::GATHERING));
         }
         true
     }

@@ -60,7 +60,7 @@ class Broker:
         while not self.stopping and self.container.process():
             self.ready.set()
         if handler.acceptor:
-            handler.acceptor.close()
+            handler.acceptor._delegate.close()
         for connection in handler.connections:
             transport = connection.transport
             if transport and transport._selectable and transport._selectable._delegate:

@@ -34,6 +34,7 @@ class Management:
         )
         self.requests.send(message)
         reply = Reply(self.replies.next().message)
+        self.replies.flow(1)
         assert reply.correlation_id == message.correlation_id
         return reply
 
