@@ -219,6 +219,11 @@ impl<H: Host> Core<H> {
         only.map_or(Destinations::None, |conn| Destinations::Only(ConnKey(self.connections.key_at(conn))))
     }
 
+    /// The phase that plain receivers of an address take, by this router's configuration.
+    pub fn egress_phase(&self, address: &str) -> u8 {
+        self.configs.best_for("", address).map_or(0, |config| config.egress_phase)
+    }
+
     /// What a look-up of an address by an edge router finds: whether it is a link route, and whether there are consumers.
     /// `None`: the address is not known.
     pub fn look_up(&mut self, address: &str, client_sends: bool) -> Option<(bool, bool)> {

@@ -59,13 +59,14 @@ class Broker:
         self.container.start()
         while not self.stopping and self.container.process():
             self.ready.set()
+        # As when a process is killed: its sockets are closed, and nothing is said.
         if handler.acceptor:
-            handler.acceptor._delegate.close()
+            handler.acceptor._selectable._delegate.close()
         for connection in handler.connections:
             transport = connection.transport
-            if transport and transport._selectable and transport._selectable._delegate:
-                transport._selectable._delegate.close()
-        self.container.stop()
+            selectable = transport and getattr(transport, "_selectable", None)
+            if selectable and selectable._delegate:
+                selectable._delegate.close()
 
 
 class _Handler(Handshaker):

@@ -4,12 +4,15 @@ use crate::control::protocol::{Core, conn_of, link_of, log};
 use crate::shard::{
     EdgeUpdate, LinkRef as ParkedLink, LookUp, NetworkUpdate, ShardHost, Shards, SubscriberMessage, Verdict,
 };
-use amqp::terminus::TargetTerminus;
+use amqp::terminus::{Source, TargetTerminus};
 use router_core::{Bound, LinkClass, LinkKey, LinkTerms, OpenLink, SubscriberId};
 use router_net::LinkRef;
 use router_net::edge::{LinkId, LookupResult, Purpose, Uplink, UplinkOutput};
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+/// The capability of receivers that take phase 0 of an address.
+const FIRST_WAYPOINT: &str = "qd.waypoint.1";
 
 /// Where what has no consumer here goes.
 const TO_INTERIOR: &str = "L_edge";
@@ -182,7 +185,7 @@ impl EdgeUplink {
             name: link_name(),
             incoming: purpose.is_incoming(),
             class: if purpose.is_conversation() { LinkClass::CoreEndpoint } else { LinkClass::Endpoint },
-            source: purpose.source(&self.id),
+            source: self.source(purpose),
             target: purpose.target().map(TargetTerminus::Target),
             terms: LinkTerms::default(),
         };
@@ -200,6 +203,18 @@ impl EdgeUplink {
         let conversation = &mut self.conversations[index];
         conversation.link = Some(link);
         Bound::Subscriber(conversation.subscriber)
+    }
+
+    /// The source of a link. One for an address whose plain receivers take a later phase has to ask for phase 0.
+    fn source(&self, purpose: &Purpose) -> Option<Source> {
+        let mut source = purpose.source(&self.id)?;
+        if let Purpose::ConsumerProxy(key) = purpose
+            && let Some(text) = key.strip_prefix("M0")
+            && self.shards.with_core(|core, _, _| core.egress_phase(text)) != 0
+        {
+            source.capabilities.push(FIRST_WAYPOINT.into());
+        }
+        Some(source)
     }
 
     fn on_link(&self, link: LinkId, call: impl FnOnce(&mut Core, &mut ShardHost, Duration, LinkKey)) {
