@@ -17,6 +17,8 @@ pub(crate) struct LocalAddresses {
     pub(crate) due: Option<Duration>,
     /// When changes were announced last.
     last: Option<Duration>,
+    /// Changes are not announced before this.
+    held: Duration,
 }
 
 /// Changes that are announced together.
@@ -36,7 +38,7 @@ impl LocalAddresses {
 
     /// No addresses, under this sequence number.
     pub(crate) fn new(seq: i64) -> Self {
-        Self { announced: BTreeMap::new(), changes: BTreeMap::new(), seq, due: None, last: None }
+        Self { announced: BTreeMap::new(), changes: BTreeMap::new(), seq, due: None, last: None, held: Duration::ZERO }
     }
 
     /// An address has a consumer, or has none any more. Whether that is news.
@@ -52,9 +54,16 @@ impl LocalAddresses {
             self.changes.insert(key.to_owned(), hint);
         }
         if self.due.is_none() {
-            self.due = Some(self.last.map_or(now, |last| last + Self::SPACING).max(now + Self::GATHERING));
+            self.due =
+                Some(self.last.map_or(now, |last| last + Self::SPACING).max(self.held).max(now + Self::GATHERING));
         }
         true
+    }
+
+    /// Changes are gathered until then.
+    pub(crate) fn hold(&mut self, until: Duration) {
+        self.held = self.held.max(until);
+        self.due = self.due.map(|due| due.max(self.held));
     }
 
     /// Takes the changes that have not been announced, if there are any. The sequence number has then grown.

@@ -10,6 +10,8 @@ pub(crate) struct Link {
     /// A small number for log lines and management: the old router's "link_tag".
     pub(crate) number: u16,
     pub(crate) cost: u32,
+    /// When it was first greeted on.
+    pub(crate) since: Duration,
     /// When the next greeting goes out.
     pub(crate) hello_due: Duration,
     /// Who greets from the other end; `None`: nobody, or too long ago.
@@ -60,7 +62,7 @@ impl Links {
     pub(crate) fn add(&mut self, link: LinkRef, cost: u32, now: Duration) {
         let taken = |number: &u16| self.links.values().any(|link| link.number == *number);
         let number = (0..u16::MAX).find(|number| !taken(number)).unwrap_or(u16::MAX);
-        let new = Link { number, cost, hello_due: now, peer: None, refused: None };
+        let new = Link { number, cost, since: now, hello_due: now, peer: None, refused: None };
         self.links.entry(link).or_insert(new).cost = cost;
     }
 

@@ -7,6 +7,9 @@ use crate::{Level, LinkRef, Module};
 use std::time::Duration;
 
 impl PathEngine {
+    /// Within so long a router like this one answers a greeting.
+    const PROMPT: Duration = Duration::from_millis(50);
+
     /// Greets on all connections where it is time to.
     pub(super) fn greet_all(&mut self) {
         let due: Vec<LinkRef> =
@@ -36,7 +39,7 @@ impl PathEngine {
         let new = Peer { id: id.to_owned(), instance, heard: self.now, hears_us };
         let Some(link) = self.links.get_mut(at) else { return };
         link.refused = None;
-        let number = link.number;
+        let (number, since) = (link.number, link.since);
         let old = link.peer.replace(new);
         let old = old.filter(|old| old.id == id && old.instance == instance);
         if old.is_none() {
@@ -53,10 +56,20 @@ impl PathEngine {
             });
             if hears_us {
                 self.refetch(id);
+                self.give_time(since);
             }
         }
         if is_new || heard_us != hears_us {
             self.update_own_link_state();
+        }
+    }
+
+    /// A neighbour hears this router, which first greeted it at `since`. The old router does not answer a greeting at once,
+    /// but greets each second; and so it finds its ways each second. Until it has found the one here, it releases what its
+    /// clients send to addresses that it has just been told of.
+    fn give_time(&mut self, since: Duration) {
+        if since + Self::PROMPT < self.now {
+            self.addresses.hold(self.now + self.config.hello_interval * 5 / 4);
         }
     }
 

@@ -1,8 +1,8 @@
 //! What may go wrong in a network, and what must come of it.
 
 use crate::network::{Network, SECOND};
-use router_net::wire::{Body, ControlMessage};
-use router_net::{Config, Level, LinkRef, Output, PathEngine};
+use router_net::wire::{Body, ControlMessage, HELLO_ADDRESS};
+use router_net::{Config, Hint, Level, LinkRef, Output, PathEngine};
 use std::time::Duration;
 
 fn ring() -> Network {
@@ -42,6 +42,40 @@ fn the_first_change_after_a_quiet_time_is_announced_at_once_and_those_that_follo
     assert_eq!(network.routers["A"].sent, before);
     network.run(SECOND);
     assert_eq!(network.known("C", "A").len(), 102);
+}
+
+/// How long after a neighbour has greeted back an address that then becomes known here is announced, if the neighbour took
+/// so many milliseconds to greet back.
+fn announced_after(took: u64) -> Duration {
+    let (begun, greeted) = (SECOND, SECOND + Duration::from_millis(took));
+    let mut engine = PathEngine::new(Config::new("A", 1_000), begun);
+    engine.neighbor_up(begun, LinkRef(1), 1);
+    let greeting = Body::Hello { instance: 1, seen: vec!["A".to_owned()] };
+    let greeting = ControlMessage { id: "B".to_owned(), body: greeting }.encode(HELLO_ADDRESS);
+    engine.receive(greeted, Some(LinkRef(1)), &greeting);
+    engine.local_address(greeted, "M0new", Hint::Balanced, true);
+    let announced = |message: &[u8]| {
+        let body = ControlMessage::decode(message).map(|message| message.body);
+        matches!(body, Ok(Body::AddressChange { .. }))
+    };
+    let mut now = greeted;
+    loop {
+        while let Some(output) = engine.poll_output() {
+            if let Output::Send { content, .. } = output
+                && announced(&content)
+            {
+                return now - greeted;
+            }
+        }
+        now = engine.next_timeout().unwrap().max(now);
+        engine.handle_timeout(now);
+    }
+}
+
+#[test]
+fn a_neighbour_that_greets_back_late_is_given_time_to_find_the_way_here_before_it_is_told_of_new_addresses() {
+    assert!(announced_after(10) < SECOND / 10);
+    assert_eq!(announced_after(900), SECOND * 5 / 4);
 }
 
 #[test]
@@ -185,7 +219,7 @@ fn unanswered_requests(mobile_seq: i64) -> usize {
         ];
         for body in says {
             let message = ControlMessage { id: "old".to_owned(), body };
-            engine.receive(now, Some(LinkRef(1)), &message.encode("amqp:/_local/qdhello"));
+            engine.receive(now, Some(LinkRef(1)), &message.encode(HELLO_ADDRESS));
         }
         engine.handle_timeout(now);
         while let Some(output) = engine.poll_output() {
@@ -217,7 +251,7 @@ fn a_newcomer_with_the_id_of_a_neighbour_is_refused_and_the_log_names_both() {
     // The twin says that it is B.
     let hello = ControlMessage { id: "B".to_owned(), body: Body::Hello { instance: 77, seen: vec!["A".to_owned()] } };
     for _ in 0..8 {
-        let bytes = hello.encode("amqp:/_local/qdhello");
+        let bytes = hello.encode(HELLO_ADDRESS);
         let now = network.now;
         let router = network.routers.get_mut("A").unwrap();
         router.engine.receive(now, Some(LinkRef(twin)), &bytes);
@@ -254,7 +288,7 @@ fn a_neighbour_with_this_routers_own_id_is_refused() {
     network.start("A", 1_000);
     let link = network.join("A", "elsewhere", 1);
     let body = Body::Hello { instance: 77, seen: vec!["A".to_owned()] };
-    let hello = ControlMessage { id: "A".to_owned(), body }.encode("amqp:/_local/qdhello");
+    let hello = ControlMessage { id: "A".to_owned(), body }.encode(HELLO_ADDRESS);
     let now = network.now;
     let router = network.routers.get_mut("A").unwrap();
     router.engine.receive(now, Some(LinkRef(link)), &hello);
