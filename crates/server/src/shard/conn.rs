@@ -15,7 +15,7 @@ use super::outgoing::{Delivery, OUTPUT_HIGH, Step};
 use super::own_links::Opening;
 use super::parked::Parked;
 use super::place::{ConnRef, LinkRef};
-use super::settings::{ConnectionSettings, ConnectorAttempt};
+use super::settings::{ConnectionSettings, ConnectorAttempt, Role};
 use super::transport::Transport;
 use crate::content::Depth;
 
@@ -115,6 +115,8 @@ pub(super) struct Link {
     pub(super) session: Option<SessionId>,
     /// How far one must see into an incoming message.
     pub(super) depth: Depth,
+    /// It carries the messages of the routing protocol, which nobody can take in parts.
+    pub(super) control: bool,
     /// It is in the connection's list of links that send.
     pub(super) queued: bool,
     /// The peer asked us to drain.
@@ -135,6 +137,7 @@ impl Link {
     /// A link between these two.
     pub(super) fn new(settings: &ConnectionSettings, source: Option<&Source>, target: Option<&TargetTerminus>) -> Self {
         let logged = !settings.message_components.is_none();
+        let control = settings.role == Role::InterRouter && is_control(target);
         let (source, target) = (source_address(source), target_address(target));
         let depth = match target {
             _ if logged => Depth::ApplicationProperties,
@@ -143,8 +146,14 @@ impl Link {
             None => Depth::Properties,
         };
         let ends = logged.then(|| Box::new((source.unwrap_or_default(), target.unwrap_or_default())));
-        Self { depth, ends, ..Self::default() }
+        Self { depth, control, ends, ..Self::default() }
     }
+}
+
+/// Whether a target says that its link is for the routing protocol.
+fn is_control(target: Option<&TargetTerminus>) -> bool {
+    let Some(TargetTerminus::Target(target)) = target else { return false };
+    target.capabilities.first().is_some_and(|capability| capability.as_str() == "qd.router")
 }
 
 /// The address of a source that names one.

@@ -20,6 +20,9 @@ const LONGEST_TAG: usize = 32;
 const HEAD_MAX: usize = 1024 * 1024;
 /// Bytes that one connection may have in messages that are being gathered; beyond that they are streamed early.
 const GATHERED_MAX: usize = 8 * 1024 * 1024;
+/// Bytes that one connection may have in messages of the routing protocol that are being gathered. All addresses of a
+/// router are one message: with a million of them it has some 50 MB.
+const CONTROL_MAX: usize = 64 * 1024 * 1024;
 /// A gathering buffer up to this size is used again for the next message.
 const SPARE_MAX: usize = 256 * 1024;
 
@@ -307,6 +310,10 @@ impl ShardHost {
     fn gathered(&mut self, core: &mut Core<Self>, slot: u32, arrived: &mut Arrived, gathered: Gathered) -> Progress {
         let Some(conn) = self.conns.get(slot as usize) else { return Progress::Discarding(None) };
         let Gathered { bytes, waits } = gathered;
+        let control = conn.links.get(arrived.link.0 as usize).is_some_and(|link| link.control);
+        if control && conn.gathered.saturating_add(bytes.len()) <= CONTROL_MAX {
+            return Progress::Gathering(Gathered { bytes, waits });
+        }
         let large =
             (arrived.tag.is_some() && !bytes.is_empty()) || bytes.len() >= STREAM_FROM || conn.gathered > GATHERED_MAX;
         // A router may say that a message is not to be waited for; nobody else's word counts.

@@ -229,6 +229,28 @@ impl Client {
         let address = address.filter(|address| !address.is_empty()).map(str::to_owned);
         let source = Source { address: address.clone().filter(|_| !sender), ..Source::default() };
         let target = Target { address: address.filter(|_| sender), ..Target::default() };
+        self.attach_between(session, name, sender, source, target)
+    }
+
+    /// Attaches a sender of messages of the routing protocol, and waits for the answer.
+    pub(crate) fn control_sender(&mut self) -> LinkId {
+        let session = self.session();
+        let capabilities = vec!["qd.router".into()];
+        let source = Source { capabilities: capabilities.clone(), ..Source::default() };
+        let target = Target { capabilities, ..Target::default() };
+        let link = self.attach_between(session, "control", true, source, target);
+        self.expect("the answer", |happened| matches!(happened, Happened::Attached(known, _) if *known == link));
+        link
+    }
+
+    fn attach_between(
+        &mut self,
+        session: SessionId,
+        name: &str,
+        sender: bool,
+        source: Source,
+        target: Target,
+    ) -> LinkId {
         let link = NewLink {
             name: name.to_owned(),
             sender,

@@ -2,10 +2,11 @@
 
 use amqp::DeliveryState;
 use amqp::codec::encode;
+use amqp::message::{Body, Message, Properties};
 
-use super::client::{Client, message};
+use super::client::{Client, encoded, message};
 use super::router::Router;
-use crate::shard::{ConnectionSettings, Role, StripAnnotations};
+use crate::shard::{ConnectionSettings, Role, ShardEvent, StripAnnotations};
 
 const MIB: usize = 1024 * 1024;
 
@@ -269,4 +270,22 @@ fn a_clients_word_does_not_make_a_message_urgent() {
     sender.settle_down();
     receiver.settle_down();
     assert_eq!(receiver.bytes_received, 0);
+}
+
+#[test]
+fn a_message_of_the_routing_protocol_is_waited_for_though_it_is_large() {
+    let mut router = Router::with(1, ConnectionSettings { role: Role::InterRouter, ..Default::default() });
+    router.shards.with_core(|core, host, now| core.subscribe_control(now, host, "Lqdhello"));
+    let mut neighbor = router.client();
+    let link = neighbor.control_sender();
+    let properties = Properties { to: Some("amqp:/_local/qdhello".to_owned()), ..Properties::default() };
+    let body = Body::Data(vec![vec![b'x'; 3 * MIB]]);
+    let bytes = encoded(&Message { properties, body, ..Message::default() });
+    neighbor.send(link, true, &bytes);
+    let received = std::iter::from_fn(|| router.events.blocking_recv());
+    let message = received.filter_map(|event| match event {
+        ShardEvent::Message(message) => Some(message.message),
+        _ => None,
+    });
+    assert!(message.into_iter().next().is_some_and(|message| message == bytes));
 }
