@@ -12,6 +12,7 @@ use amqp::DeliveryState;
 
 impl<H: Host> Core<H> {
     /// A delivery came in on a link that is one with another, and goes out on that.
+    #[inline(never)] // Off the way of all other deliveries.
     pub(crate) fn deliver_routed(&mut self, host: &mut H, passage: &mut Passage<'_, H::Content>) -> Offered {
         match self.partner(&self.links[index_of(passage.link)]) {
             Some(receiver) => self.forward_to_one(host, receiver, passage, 0),
@@ -21,6 +22,7 @@ impl<H: Host> Core<H> {
 
     /// The credit of the link on which the peer receives has changed, or what waits there: the peer that sends gets what it
     /// lacks, and is asked to drain if the receiver drains.
+    #[inline(never)] // Off the way of all other deliveries.
     pub(crate) fn relay_credit(&mut self, host: &mut H, receiver: u32) {
         let record = &self.links[receiver];
         let (given, draining) = (record.credit.saturating_sub(record.undelivered), record.draining);
@@ -40,6 +42,7 @@ impl<H: Host> Core<H> {
     }
 
     /// What was queued on the link on which the peer receives has gone as far as it can now.
+    #[inline(never)] // Off the way of all other deliveries.
     pub(crate) fn routed_queue_pushed(&mut self, host: &mut H, receiver: u32) {
         if self.links[receiver].draining {
             self.relay_drained(host, receiver);
@@ -48,6 +51,7 @@ impl<H: Host> Core<H> {
     }
 
     /// As [`Core::relay_credit`], for the link on which the peer sends.
+    #[inline(never)] // Off the way of all other deliveries.
     pub(crate) fn relay_credit_to(&mut self, host: &mut H, sender: u32) {
         if let Some(receiver) = self.partner(&self.links[sender]) {
             self.relay_credit(host, receiver);
@@ -56,6 +60,7 @@ impl<H: Host> Core<H> {
 
     /// The peer that sends has used its credit or given it back: if the receiver drains, and nothing waits for it, it gets
     /// back what is left.
+    #[inline(never)] // Off the way of all other deliveries.
     pub(crate) fn relay_drained(&mut self, host: &mut H, receiver: u32) {
         let drained = self.partner(&self.links[receiver]).is_some_and(|sender| {
             let sender = &self.links[sender];

@@ -88,6 +88,7 @@ impl<'a, C> Passage<'a, C> {
     }
 
     /// What its sender said with its transfer.
+    #[inline(always)]
     pub(crate) fn said(&self) -> Said<'a> {
         self.offer.map_or(Said::default(), |offer| Said { tag: offer.tag, state: offer.state.as_ref() })
     }
