@@ -153,7 +153,7 @@ impl World {
     /// Puts a frame on its way: in order, after the connection's latency.
     pub(crate) fn send_frame(&mut self, number: u32, from: usize, frame: Frame) {
         let Some(wire) = self.wires.get_mut(&number).filter(|wire| wire.open) else { return };
-        let when = wire.arrival(self.now, from);
+        let when = wire.arrival(self.now);
         self.at(when, Event::Frame { wire: number, to: 1 - from, frame: Box::new(frame) });
     }
 }

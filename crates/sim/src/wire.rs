@@ -37,7 +37,7 @@ impl Wire {
     }
 
     /// When a frame that is sent now arrives: frames keep their order, for all take the same time.
-    pub(crate) fn arrival(&self, now: Now, _from: usize) -> Now {
+    pub(crate) fn arrival(&self, now: Now) -> Now {
         now + self.latency
     }
 }
