@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from support.broker import Broker
 from support.peer import Peer
 from support.router import Router
 
@@ -71,6 +72,14 @@ def connect():
 def peer(router, connect):
     """A client of the shared router."""
     return connect(router)
+
+
+@pytest.fixture
+def broker():
+    """A scripted broker that nobody is connected to yet."""
+    broker = Broker().start()
+    yield broker
+    broker.stop()
 
 
 @pytest.fixture

@@ -41,13 +41,6 @@ def states(management):
 
 
 @pytest.fixture
-def broker():
-    broker = Broker().start()
-    yield broker
-    broker.stop()
-
-
-@pytest.fixture
 def waypoint(start_router, broker, connect):
     """A router with auto-links to the broker, which is connected."""
     router = start_router(sections=SECTIONS.format(port=broker.port))

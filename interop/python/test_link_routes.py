@@ -2,7 +2,7 @@
 
 import pytest
 from proton import Described, Message, Terminus, ulong
-from support.broker import DECLARE, DECLARED, DISCHARGE, TRANSACTIONAL, Broker
+from support.broker import DECLARE, DECLARED, DISCHARGE, TRANSACTIONAL
 from support.management import Management
 from support.peer import RECEIVER_SECOND
 from support.router import wait_until
@@ -42,13 +42,6 @@ linkRoute {{
 def is_active(management):
     routes = management.query("router.config.linkRoute")
     return routes and all(route["operStatus"] == "active" for route in routes)
-
-
-@pytest.fixture
-def broker():
-    broker = Broker().start()
-    yield broker
-    broker.stop()
 
 
 @pytest.fixture
