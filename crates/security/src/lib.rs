@@ -5,6 +5,8 @@
 
 mod client;
 mod server;
+mod underneath;
 
 pub use client::ClientMechanisms;
 pub use server::{Credentials, ServerMechanisms, UserChecker, Verdict};
+pub use underneath::Underneath;

@@ -63,7 +63,7 @@ fn common(connection: &config::ConnectionSettings) -> ConnectionSettings {
 /// that wants its peers authenticated does not offer ANONYMOUS.
 pub(crate) fn sasl_of_listener(listener: &ListenerConfig) -> SaslServerFactory {
     let anonymous = !listener.authenticate_peer && names(listener.connection.sasl_mechanisms.as_deref(), "ANONYMOUS");
-    Arc::new(move || {
+    Arc::new(move |_| {
         let mechanisms = ServerMechanisms::new();
         Box::new(if anonymous { mechanisms.anonymous() } else { mechanisms })
     })
@@ -78,7 +78,7 @@ pub(crate) fn sasl_of_connector(connector: &ConnectorConfig, password: Option<St
     if let Some(only) = &connector.connection.sasl_mechanisms {
         mechanisms = mechanisms.only(only.iter().map(String::as_str));
     }
-    Arc::new(move || Box::new(mechanisms.clone()))
+    Arc::new(move |_| Box::new(mechanisms.clone()))
 }
 
 /// Whether a configured list of mechanisms has this one; a list that is not given has them all.
@@ -91,6 +91,7 @@ mod tests {
     use super::*;
     use amqp::Value;
     use management::Attributes;
+    use security::Underneath;
 
     fn listener(attributes: &[(&str, Value)]) -> ListenerConfig {
         let attributes = attributes.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
@@ -98,7 +99,7 @@ mod tests {
     }
 
     fn offered(listener: &ListenerConfig) -> Vec<String> {
-        sasl_of_listener(listener)().mechanisms().into_iter().map(|symbol| symbol.0).collect()
+        sasl_of_listener(listener)(&Underneath::default()).mechanisms().into_iter().map(|symbol| symbol.0).collect()
     }
 
     #[test]

@@ -8,6 +8,7 @@ use amqp_endpoint::{Connection, Side};
 use mio::net::TcpStream;
 use mio::{Registry, Token};
 use router_core::Core;
+use security::Underneath;
 
 use super::arrival::{Arrival, Kind, initiator};
 use super::conn::{Conn, Peer};
@@ -27,8 +28,10 @@ impl ShardHost {
         let Arrival { id, kind } = arrival;
         match kind {
             Kind::Accepted { stream, from, listener } => {
+                let transport = Transport::Plain(stream);
+                let side = listener.side(&transport.underneath());
                 let peer = Peer::Accepted { from, to: Arc::clone(&listener.host_port) };
-                let slot = self.insert(id, stream, &listener.settings, peer, listener.side(), None);
+                let slot = self.insert(id, transport, &listener.settings, peer, side, None);
                 self.start(core, slot, registry);
             }
             Kind::ToConnect(attempt) => self.connect(core, id, attempt, registry),
@@ -41,10 +44,16 @@ impl ShardHost {
         match first.and_then(TcpStream::connect) {
             Ok(stream) => {
                 let settings = Arc::clone(&attempt.settings);
-                let side = initiator(&attempt);
+                let side = initiator(&attempt, &Underneath::default());
                 let hostname = attempt.hostname.clone();
-                let slot =
-                    self.insert(id, stream, &settings, Peer::Connected { attempt, tried: 1 }, side, Some(&hostname));
+                let slot = self.insert(
+                    id,
+                    Transport::Plain(stream),
+                    &settings,
+                    Peer::Connected { attempt, tried: 1 },
+                    side,
+                    Some(&hostname),
+                );
                 self.await_connection(core, slot, registry);
             }
             Err(error) => {
@@ -85,9 +94,10 @@ impl ShardHost {
         conn.flags.connecting = false;
         conn.deadline = None;
         conn.transport.set_nodelay();
+        let underneath = conn.transport.underneath();
         // Its time starts now.
         let config = connection_config(&self.shared.container_id, &conn.settings, conn.id, Some(&attempt.hostname));
-        conn.endpoint = Connection::new(config, initiator(attempt), self.now);
+        conn.endpoint = Connection::new(config, initiator(attempt, &underneath), self.now);
         let traced = conn.flags.traced || protocol_is_traced();
         conn.set_traced(traced);
         conn.flags.readable = true;
@@ -116,7 +126,7 @@ impl ShardHost {
     fn insert(
         &mut self,
         id: u64,
-        stream: TcpStream,
+        transport: Transport,
         settings: &Arc<ConnectionSettings>,
         peer: Peer,
         side: Side,
@@ -128,7 +138,7 @@ impl ShardHost {
         let slot = entry.key() as u32;
         let at = ConnRef { shard: self.shard, slot, id: id as u32, peer: settings.role.is_router() };
         let endpoint = Connection::new(config, side, self.now);
-        entry.insert(Box::new(Conn::new(at, id, Transport::Plain(stream), endpoint, Arc::clone(settings), peer)));
+        entry.insert(Box::new(Conn::new(at, id, transport, endpoint, Arc::clone(settings), peer)));
         self.shared.register(id, at);
         slot
     }

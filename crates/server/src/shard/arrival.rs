@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use amqp_endpoint::Side;
 use mio::net::TcpStream;
+use security::Underneath;
 
 use super::settings::{ConnectionSettings, ConnectorAttempt, ListenerId, SaslServerFactory};
 
@@ -34,12 +35,12 @@ pub(super) enum Kind {
 
 impl Listener {
     /// Our side of an accepted connection.
-    pub(super) fn side(&self) -> Side {
-        Side::Acceptor { sasl: Some((self.sasl)()), sasl_required: self.sasl_required }
+    pub(super) fn side(&self, underneath: &Underneath) -> Side {
+        Side::Acceptor { sasl: Some((self.sasl)(underneath)), sasl_required: self.sasl_required }
     }
 }
 
 /// Our side of a connection that we make.
-pub(super) fn initiator(attempt: &ConnectorAttempt) -> Side {
-    Side::Initiator { sasl: attempt.sasl.as_ref().map(|make| make()) }
+pub(super) fn initiator(attempt: &ConnectorAttempt, underneath: &Underneath) -> Side {
+    Side::Initiator { sasl: attempt.sasl.as_ref().map(|make| make(underneath)) }
 }

@@ -7,14 +7,15 @@ use std::time::Duration;
 use amqp::Map;
 use amqp_endpoint::{SaslClient, SaslServer};
 use config::MessageComponents;
+use security::Underneath;
 
 use super::repetition::Repetition;
 
-/// Makes the SASL layer of one accepted connection, from the listener's mechanisms.
-pub(crate) type SaslServerFactory = Arc<dyn Fn() -> Box<dyn SaslServer> + Send + Sync>;
+/// Makes the SASL layer of one accepted connection, from the listener's mechanisms and what lies under it.
+pub(crate) type SaslServerFactory = Arc<dyn Fn(&Underneath) -> Box<dyn SaslServer> + Send + Sync>;
 
-/// Makes the SASL layer of one connection that we begin, from the connector's credentials.
-pub(crate) type SaslClientFactory = Arc<dyn Fn() -> Box<dyn SaslClient> + Send + Sync>;
+/// Makes the SASL layer of one connection that we begin, from the connector's credentials and what lies under it.
+pub(crate) type SaslClientFactory = Arc<dyn Fn(&Underneath) -> Box<dyn SaslClient> + Send + Sync>;
 
 /// What a connection is for; the old router's `role` attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

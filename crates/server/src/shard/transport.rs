@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use mio::event::Source;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
+use security::Underneath;
 
 /// The bytes' carrier.
 #[derive(Debug)]
@@ -41,6 +42,15 @@ impl Transport {
     pub(super) fn set_nodelay(&self) {
         match self {
             Self::Plain(stream) => drop(stream.set_nodelay(true)),
+        }
+    }
+
+    /// What it shows of the connection, for SASL to rest on.
+    pub(super) fn underneath(&self) -> Underneath {
+        match self {
+            Self::Plain(stream) => {
+                Underneath { peer: stream.peer_addr().ok(), local: stream.local_addr().ok(), ..Underneath::default() }
+            }
         }
     }
 
