@@ -31,6 +31,9 @@ pub struct ConnectionConfig {
     pub properties: Option<Map>,
     /// Close with `amqp:not-allowed` "Timeout waiting for initial handshake" if the peer's open has not come by then.
     pub handshake_time_out: Option<Duration>,
+    /// A peer that negotiates no security layer by SASL is refused: nothing else encrypts, and something must
+    /// (acceptors only).
+    pub security_layer_required: bool,
 }
 
 impl Default for ConnectionConfig {
@@ -49,6 +52,7 @@ impl Default for ConnectionConfig {
             desired_capabilities: Vec::new(),
             properties: None,
             handshake_time_out: None,
+            security_layer_required: false,
         }
     }
 }

@@ -12,6 +12,8 @@ pub(crate) struct Handshake {
     pub(crate) sasl_required: bool,
     /// SASL has succeeded.
     pub(crate) authenticated: bool,
+    /// SASL has negotiated a security layer.
+    pub(crate) protected: bool,
     /// A peer that asks for TLS gets it.
     pub(crate) allow_tls: bool,
     /// Negotiated by SASL, and not yet taken by the owner.
@@ -24,7 +26,16 @@ impl Handshake {
             Side::Acceptor { sasl, sasl_required } => (true, sasl.map(Sasl::server), sasl_required),
             Side::Initiator { sasl } => (false, sasl.map(Sasl::client), false),
         };
-        Self { config, acceptor, sasl, sasl_required, authenticated: false, allow_tls: false, layer: None }
+        Self {
+            config,
+            acceptor,
+            sasl,
+            sasl_required,
+            authenticated: false,
+            protected: false,
+            allow_tls: false,
+            layer: None,
+        }
     }
 }
 

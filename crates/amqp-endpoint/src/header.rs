@@ -100,6 +100,11 @@ impl Connection {
             self.fail(ErrorCondition::new("amqp:connection:policy-error", text));
             return Step::Again;
         }
+        if acceptor && handshake.config.security_layer_required && !handshake.protected {
+            let text = "Client connection unencrypted - forbidden";
+            self.fail(ErrorCondition::new("amqp:connection:policy-error", text));
+            return Step::Again;
+        }
         if acceptor {
             self.output.header(AMQP_HEADER);
         }

@@ -55,7 +55,7 @@ pub use event::{Event, IncomingTransfer};
 pub use input::Input;
 pub use link::LinkInfo;
 pub use outgoing::NewDelivery;
-pub use sasl::{SaslClient, SaslServer, SaslStep, SecurityLayer};
+pub use sasl::{ClientStep, Readiness, SaslClient, SaslServer, SaslStep, SecurityLayer};
 pub use session::BeginError;
 
 /// Monotonic time since an arbitrary start.

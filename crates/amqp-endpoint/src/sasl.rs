@@ -5,6 +5,10 @@ use amqp::sasl::SaslCode;
 
 /// Mechanisms on the server's side. All calls are made in order by one connection.
 pub trait SaslServer: Send {
+    /// Whether it can be said now what is offered; asked when the peer begins SASL, before all else.
+    fn prepare(&mut self) -> Readiness {
+        Readiness::Ready
+    }
     /// Offered in this order.
     fn mechanisms(&self) -> Vec<Symbol>;
     /// The peer chose `mechanism`, which is one of those offered. An absent response differs from an empty one.
@@ -19,6 +23,17 @@ pub trait SaslServer: Send {
     fn security_layer(&mut self) -> Option<Box<dyn SecurityLayer>> {
         None
     }
+}
+
+/// Whether it is known what a server offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// It is.
+    Ready,
+    /// Not yet; it is asked again whenever the owner calls [`crate::Connection::poke_sasl`].
+    Pending,
+    /// It cannot be known: the client is refused with this code (never [`SaslCode::Ok`]).
+    Failed(SaslCode),
 }
 
 /// What a mechanism wants to happen next.
@@ -41,10 +56,18 @@ pub enum SaslStep {
 
 /// Mechanisms on the client's side.
 pub trait SaslClient: Send {
-    /// Chooses among what is offered: mechanism and initial response; `None`: none fits.
-    fn choose(&mut self, offered: &[Symbol]) -> Option<(Symbol, Option<Vec<u8>>)>;
+    /// Chooses among what is offered: [`ClientStep::Init`], if any fits.
+    fn choose(&mut self, offered: &[Symbol]) -> ClientStep;
     /// Answers a challenge, or gives up.
-    fn challenge(&mut self, challenge: &[u8]) -> Result<Vec<u8>, SaslCode>;
+    fn challenge(&mut self, challenge: &[u8]) -> ClientStep;
+    /// Asked after [`ClientStep::Pending`] whenever the owner calls [`crate::Connection::poke_sasl`].
+    fn resume(&mut self) -> ClientStep {
+        ClientStep::Pending
+    }
+    /// The host that the exchange is said to be about, where that is not the one of the open.
+    fn hostname(&self) -> Option<String> {
+        None
+    }
     /// Sees what the server adds to a successful outcome; an error says why the server is not to be trusted.
     fn finish(&mut self, additional_data: Option<&[u8]>) -> Result<(), String> {
         let _ = additional_data;
@@ -54,6 +77,21 @@ pub trait SaslClient: Send {
     fn security_layer(&mut self) -> Option<Box<dyn SecurityLayer>> {
         None
     }
+}
+
+/// What a client's mechanism wants to happen next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientStep {
+    /// Begin with this mechanism. An absent response differs from an empty one.
+    Init(Symbol, Option<Vec<u8>>),
+    /// None of what is offered fits.
+    NoneFits,
+    /// Answer the challenge with this.
+    Respond(Vec<u8>),
+    /// Give up.
+    Failed(SaslCode),
+    /// What to say comes later (a remote service, a blocking library).
+    Pending,
 }
 
 /// Wraps all bytes after SASL (part 5, section 5.3). The owner of the connection drives it.

@@ -11,7 +11,7 @@ use crate::connection::{Phase, Queued, Step};
 use crate::fault::Fault;
 use crate::handshake::Handshake;
 use crate::output::Output;
-use crate::{Connection, Event, Input, SaslClient, SaslServer, SaslStep};
+use crate::{ClientStep, Connection, Event, Input, Readiness, SaslClient, SaslServer, SaslStep};
 
 /// Bytes; the largest SASL frame accepted. The specification allows 512, which is too little for tickets and tokens.
 const MAX_FRAME_SIZE: u32 = 16 * 1024;
@@ -23,6 +23,8 @@ pub(crate) struct Sasl {
     side: Mechanisms,
     /// The mechanism chosen.
     chosen: Option<Symbol>,
+    /// What the server offers, while a client has not chosen yet.
+    offered: Vec<Symbol>,
     challenges: u32,
     waiting: Waiting,
 }
@@ -41,6 +43,8 @@ enum Waiting {
     Next,
     /// A mechanism's answer.
     Mechanism,
+    /// The list of the server's own mechanisms.
+    Offer,
 }
 
 /// What a frame comes to.
@@ -60,7 +64,7 @@ impl Sasl {
     }
 
     fn new(side: Mechanisms) -> Self {
-        Self { side, chosen: None, challenges: 0, waiting: Waiting::First }
+        Self { side, chosen: None, offered: Vec::new(), challenges: 0, waiting: Waiting::First }
     }
 
     /// What failing at this point of the exchange is told with.
@@ -87,17 +91,14 @@ impl Sasl {
                 self.serve(step, output)
             }
             (Mechanisms::Client(client), SaslFrame::Mechanisms(offered), Waiting::First) => {
-                let (mechanism, initial_response) =
-                    client.choose(&offered).ok_or_else(|| no_mechanism_fits(&offered))?;
-                self.chosen = Some(mechanism.clone());
-                self.waiting = Waiting::Next;
-                output.sasl(&SaslFrame::Init { mechanism, initial_response, hostname: hostname.map(str::to_owned) });
-                Ok(Outcome::Continue)
+                let step = client.choose(&offered);
+                self.offered = offered;
+                self.speak(step, hostname, output)
             }
             (Mechanisms::Client(client), SaslFrame::Challenge(challenge), Waiting::Next) => {
-                let Ok(response) = client.challenge(&challenge) else { return Ok(Outcome::Failure) };
-                output.sasl(&SaslFrame::Response(response));
-                self.count_challenge().map(|()| Outcome::Continue)
+                let step = client.challenge(&challenge);
+                self.count_challenge()?;
+                self.speak(step, hostname, output)
             }
             (Mechanisms::Client(_), SaslFrame::Outcome { code, .. }, _) if code != SaslCode::Ok => Ok(Outcome::Failure),
             (Mechanisms::Client(client), SaslFrame::Outcome { additional_data, .. }, Waiting::Next) => {
@@ -138,6 +139,46 @@ impl Sasl {
         }
     }
 
+    /// Does what the client's mechanism wants.
+    fn speak(&mut self, step: ClientStep, hostname: Option<&str>, output: &mut Output) -> Result<Outcome, Fault> {
+        self.waiting = Waiting::Next;
+        match step {
+            ClientStep::Init(mechanism, initial_response) => {
+                let own = match &self.side {
+                    Mechanisms::Client(client) => client.hostname(),
+                    Mechanisms::Server(_) => None,
+                };
+                let hostname = own.or_else(|| hostname.map(str::to_owned));
+                self.offered = Vec::new();
+                self.chosen = Some(mechanism.clone());
+                output.sasl(&SaslFrame::Init { mechanism, initial_response, hostname });
+            }
+            ClientStep::Respond(response) => output.sasl(&SaslFrame::Response(response)),
+            ClientStep::NoneFits => return Err(no_mechanism_fits(&self.offered)),
+            ClientStep::Failed(_) => return Ok(Outcome::Failure),
+            ClientStep::Pending => self.waiting = Waiting::Mechanism,
+        }
+        Ok(Outcome::Continue)
+    }
+
+    /// Says what is offered, if that is known.
+    fn offer(&mut self, output: &mut Output) -> Outcome {
+        let Mechanisms::Server(server) = &mut self.side else { return Outcome::Continue };
+        match server.prepare() {
+            Readiness::Ready => {
+                self.waiting = Waiting::First;
+                output.sasl(&SaslFrame::Mechanisms(server.mechanisms()));
+            }
+            Readiness::Pending => self.waiting = Waiting::Offer,
+            Readiness::Failed(code) => {
+                let code = if code == SaslCode::Ok { SaslCode::Auth } else { code };
+                output.sasl(&SaslFrame::Outcome { code, additional_data: None });
+                return Outcome::Failure;
+            }
+        }
+        Outcome::Continue
+    }
+
     fn count_challenge(&mut self) -> Result<(), Fault> {
         self.challenges += 1;
         if self.challenges <= MAX_CHALLENGES {
@@ -152,11 +193,12 @@ impl Connection {
     /// The peer's SASL header came.
     pub(crate) fn start_sasl<'a>(&mut self) -> Step<'a> {
         self.phase = Phase::Sasl;
-        if let Some(Sasl { side: Mechanisms::Server(server), .. }) =
-            self.handshake.as_ref().and_then(|handshake| handshake.sasl.as_ref())
+        if let Some(sasl) = self.handshake.as_mut().and_then(|handshake| handshake.sasl.as_mut())
+            && matches!(sasl.side, Mechanisms::Server(_))
         {
             self.output.header(SASL_HEADER);
-            self.output.sasl(&SaslFrame::Mechanisms(server.mechanisms()));
+            let outcome = sasl.offer(&mut self.output);
+            self.conclude(Ok(outcome));
         }
         Step::Again
     }
@@ -166,7 +208,7 @@ impl Connection {
         let Some((sasl, hostname)) = self.handshake.as_deref_mut().and_then(Handshake::exchange) else {
             return Step::Wait;
         };
-        if sasl.waiting == Waiting::Mechanism {
+        if matches!(sasl.waiting, Waiting::Mechanism | Waiting::Offer) {
             return Step::Wait;
         }
         let outcome = match split(input.rest(), MAX_FRAME_SIZE) {
@@ -190,15 +232,23 @@ impl Connection {
 
     /// Asks a pending SASL mechanism again; what comes of it is in the output, and told by the next poll.
     pub fn poke_sasl(&mut self) {
-        let Some((sasl, _)) = self.handshake.as_deref_mut().and_then(Handshake::exchange) else { return };
-        if self.phase != Phase::Sasl || sasl.waiting != Waiting::Mechanism {
+        if self.phase != Phase::Sasl {
             return;
         }
-        if let Mechanisms::Server(server) = &mut sasl.side {
-            let step = server.resume();
-            let outcome = sasl.serve(step, &mut self.output);
-            self.conclude(outcome);
-        }
+        let Some((sasl, hostname)) = self.handshake.as_deref_mut().and_then(Handshake::exchange) else { return };
+        let outcome = match (sasl.waiting, &mut sasl.side) {
+            (Waiting::Offer, _) => Ok(sasl.offer(&mut self.output)),
+            (Waiting::Mechanism, Mechanisms::Server(server)) => {
+                let step = server.resume();
+                sasl.serve(step, &mut self.output)
+            }
+            (Waiting::Mechanism, Mechanisms::Client(client)) => {
+                let step = client.resume();
+                sasl.speak(step, hostname, &mut self.output)
+            }
+            (Waiting::First | Waiting::Next, _) => return,
+        };
+        self.conclude(outcome);
     }
 
     fn conclude(&mut self, outcome: Result<Outcome, Fault>) {
@@ -212,6 +262,7 @@ impl Connection {
                     Mechanisms::Client(client) => client.security_layer(),
                 };
                 handshake.authenticated = true;
+                handshake.protected = handshake.layer.is_some();
                 let mechanism = sasl.chosen.take();
                 handshake.sasl = None;
                 self.phase = Phase::Authenticated;

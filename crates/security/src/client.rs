@@ -2,7 +2,7 @@
 
 use amqp::Symbol;
 use amqp::sasl::SaslCode;
-use amqp_endpoint::SaslClient;
+use amqp_endpoint::{ClientStep, SaslClient};
 
 /// What a client can authenticate with. Of what the server offers it takes the strongest it can: EXTERNAL, PLAIN,
 /// ANONYMOUS, in this order. It has no `Debug`, so that a password cannot reach a log.
@@ -55,17 +55,18 @@ impl ClientMechanisms {
 }
 
 impl SaslClient for ClientMechanisms {
-    fn choose(&mut self, offered: &[Symbol]) -> Option<(Symbol, Option<Vec<u8>>)> {
-        ["EXTERNAL", "PLAIN", "ANONYMOUS"].into_iter().find_map(|mechanism| {
+    fn choose(&mut self, offered: &[Symbol]) -> ClientStep {
+        let chosen = ["EXTERNAL", "PLAIN", "ANONYMOUS"].into_iter().find_map(|mechanism| {
             let usable = self.permits(mechanism) && offered.iter().any(|symbol| symbol.as_str() == mechanism);
             let response = usable.then(|| self.initial_response(mechanism)).flatten()?;
-            Some((Symbol::from(mechanism), Some(response)))
-        })
+            Some(ClientStep::Init(Symbol::from(mechanism), Some(response)))
+        });
+        chosen.unwrap_or(ClientStep::NoneFits)
     }
 
     /// None of the three has a challenge to answer once the initial response was sent.
-    fn challenge(&mut self, _challenge: &[u8]) -> Result<Vec<u8>, SaslCode> {
-        Err(SaslCode::Sys)
+    fn challenge(&mut self, _challenge: &[u8]) -> ClientStep {
+        ClientStep::Failed(SaslCode::Sys)
     }
 }
 
@@ -75,7 +76,10 @@ mod tests {
 
     fn chosen(client: &mut ClientMechanisms, offered: &[&str]) -> Option<String> {
         let offered: Vec<Symbol> = offered.iter().map(|name| Symbol::from(*name)).collect();
-        client.choose(&offered).map(|(mechanism, _)| mechanism.0)
+        match client.choose(&offered) {
+            ClientStep::Init(mechanism, _) => Some(mechanism.0),
+            _ => None,
+        }
     }
 
     fn joe() -> ClientMechanisms {
@@ -99,8 +103,8 @@ mod tests {
 
     #[test]
     fn plain_sends_user_and_password_at_once() {
-        let (_, response) = joe().choose(&[Symbol::from("PLAIN")]).unwrap();
-        assert_eq!(response.unwrap(), b"\0joe\0secret");
+        let step = joe().choose(&[Symbol::from("PLAIN")]);
+        assert_eq!(step, ClientStep::Init(Symbol::from("PLAIN"), Some(b"\0joe\0secret".to_vec())));
     }
 
     #[test]
@@ -120,8 +124,8 @@ mod tests {
 
     #[test]
     fn external_acts_as_whoever_the_lower_layer_shows() {
-        let (_, response) = ClientMechanisms::new().external().choose(&[Symbol::from("EXTERNAL")]).unwrap();
-        assert_eq!(response.unwrap(), b"");
+        let step = ClientMechanisms::new().external().choose(&[Symbol::from("EXTERNAL")]);
+        assert_eq!(step, ClientStep::Init(Symbol::from("EXTERNAL"), Some(Vec::new())));
     }
 
     #[test]
@@ -131,6 +135,6 @@ mod tests {
 
     #[test]
     fn a_challenge_is_not_understood() {
-        assert_eq!(joe().challenge(b"?"), Err(SaslCode::Sys));
+        assert_eq!(joe().challenge(b"?"), ClientStep::Failed(SaslCode::Sys));
     }
 }

@@ -2,7 +2,7 @@
 
 use amqp::Symbol;
 use amqp::sasl::SaslCode;
-use amqp_endpoint::{SaslClient, SaslServer, SaslStep, SecurityLayer};
+use amqp_endpoint::{ClientStep, Readiness, SaslClient, SaslServer, SaslStep, SecurityLayer};
 
 /// Anyone is let in, with one step.
 pub(crate) struct Anonymous;
@@ -22,13 +22,13 @@ impl SaslServer for Anonymous {
 }
 
 impl SaslClient for Anonymous {
-    fn choose(&mut self, offered: &[Symbol]) -> Option<(Symbol, Option<Vec<u8>>)> {
+    fn choose(&mut self, offered: &[Symbol]) -> ClientStep {
         let anonymous = Symbol::from("ANONYMOUS");
-        offered.contains(&anonymous).then_some((anonymous, None))
+        if offered.contains(&anonymous) { ClientStep::Init(anonymous, None) } else { ClientStep::NoneFits }
     }
 
-    fn challenge(&mut self, _: &[u8]) -> Result<Vec<u8>, SaslCode> {
-        Err(SaslCode::Sys)
+    fn challenge(&mut self, _: &[u8]) -> ClientStep {
+        ClientStep::Failed(SaslCode::Sys)
     }
 }
 
@@ -43,10 +43,24 @@ pub(crate) struct Chatty {
     pub(crate) layer: bool,
     /// The client trusts the server.
     pub(crate) trusts: bool,
+    /// Whatever there is to be said is known only when it is asked for again.
+    pub(crate) slow: bool,
+    /// Whether the server knows what it offers.
+    pub(crate) ready: Readiness,
+    pub(crate) later: Option<ClientStep>,
 }
 
 pub(crate) fn chatty(steps: usize) -> Chatty {
-    Chatty { steps, says: b"y", end: done("joe"), layer: false, trusts: true }
+    Chatty {
+        steps,
+        says: b"y",
+        end: done("joe"),
+        layer: false,
+        trusts: true,
+        slow: false,
+        ready: Readiness::Ready,
+        later: None,
+    }
 }
 
 pub(crate) fn done(user: &str) -> SaslStep {
@@ -62,12 +76,27 @@ impl Chatty {
         SaslStep::Challenge(b"more".to_vec())
     }
 
+    fn say(&mut self, step: ClientStep) -> ClientStep {
+        if !self.slow {
+            return step;
+        }
+        self.later = Some(step);
+        ClientStep::Pending
+    }
+
     fn layer(&self) -> Option<Box<dyn SecurityLayer>> {
         self.layer.then(|| Box::new(Plain) as Box<dyn SecurityLayer>)
     }
 }
 
 impl SaslServer for Chatty {
+    fn prepare(&mut self) -> Readiness {
+        match self.ready {
+            Readiness::Pending => std::mem::replace(&mut self.ready, Readiness::Ready),
+            ready => ready,
+        }
+    }
+
     fn mechanisms(&self) -> Vec<Symbol> {
         vec![Symbol::from("OTHER"), Symbol::from("CHATTY")]
     }
@@ -90,12 +119,17 @@ impl SaslServer for Chatty {
 }
 
 impl SaslClient for Chatty {
-    fn choose(&mut self, _: &[Symbol]) -> Option<(Symbol, Option<Vec<u8>>)> {
-        Some((Symbol::from("CHATTY"), Some(Vec::new())))
+    fn choose(&mut self, _: &[Symbol]) -> ClientStep {
+        self.say(ClientStep::Init(Symbol::from("CHATTY"), Some(Vec::new())))
     }
 
-    fn challenge(&mut self, _: &[u8]) -> Result<Vec<u8>, SaslCode> {
-        if self.says.is_empty() { Err(SaslCode::Sys) } else { Ok(self.says.to_vec()) }
+    fn challenge(&mut self, _: &[u8]) -> ClientStep {
+        let says = self.says;
+        self.say(if says.is_empty() { ClientStep::Failed(SaslCode::Sys) } else { ClientStep::Respond(says.to_vec()) })
+    }
+
+    fn resume(&mut self) -> ClientStep {
+        self.later.take().unwrap_or(ClientStep::Pending)
     }
 
     fn finish(&mut self, _: Option<&[u8]>) -> Result<(), String> {

@@ -24,6 +24,7 @@ fn full() -> ConnectionConfig {
         desired_capabilities: vec![Symbol::from("A"), Symbol::from("B")],
         properties: Some(Map::from_iter([(Value::Symbol(Symbol::from("product")), Value::from("waystation"))])),
         handshake_time_out: Some(seconds(3)),
+        security_layer_required: false,
     }
 }
 

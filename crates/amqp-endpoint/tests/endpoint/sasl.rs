@@ -3,7 +3,7 @@
 use amqp::Symbol;
 use amqp::frame::{AMQP_HEADER, SASL_HEADER, write_empty, write_sasl};
 use amqp::sasl::{SaslCode, SaslFrame};
-use amqp_endpoint::{Event, SaslClient, SaslServer, SaslStep};
+use amqp_endpoint::{Event, Readiness, SaslClient, SaslServer, SaslStep};
 
 use crate::mechanisms::{Anonymous, Chatty, chatty, done};
 use crate::pair::{Pair, config, sasl_acceptor, sasl_initiator, seconds};
@@ -200,6 +200,52 @@ fn the_mechanism_may_take_its_time() {
 fn what_comes_while_the_mechanism_takes_its_time_is_not_read() {
     let pending = Chatty { end: SaslStep::Pending, ..chatty(0) };
     let peer = told(pending, &[init("CHATTY"), SaslFrame::Response(b"hurry".to_vec())]);
+    assert_eq!(peer.end.failure(), None);
+}
+
+#[test]
+fn what_is_offered_may_be_known_late() {
+    let mut pair = exchange(chatty(0), Chatty { ready: Readiness::Pending, ..chatty(0) });
+    assert_eq!(authenticated(&pair.server.events), None);
+    pair.server.connection.poke_sasl();
+    pair.server.receive(pair.now, &[]);
+    pair.run();
+    assert_eq!(authenticated(&pair.server.events), Some(("CHATTY".to_owned(), Some("joe".to_owned()))));
+}
+
+#[test]
+fn a_server_that_cannot_know_what_it_offers_says_so() {
+    let mut peer = told(Chatty { ready: Readiness::Failed(SaslCode::SysTemp), ..chatty(0) }, &[]);
+    assert!(peer.take_output().ends_with(&sasl_bytes(&outcome(SaslCode::SysTemp))));
+    assert!(peer.end.failure().is_some());
+}
+
+#[test]
+fn the_clients_mechanism_may_take_its_time() {
+    let mut pair = exchange(Chatty { slow: true, ..chatty(1) }, chatty(1));
+    for _ in 0..2 {
+        assert_eq!(authenticated(&pair.client.events), None);
+        pair.client.connection.poke_sasl();
+        pair.client.receive(pair.now, &[]);
+        pair.run();
+    }
+    assert_eq!(authenticated(&pair.client.events), Some(("CHATTY".to_owned(), None)));
+}
+
+#[test]
+fn where_a_security_layer_is_required_a_client_without_one_is_refused() {
+    let config = || amqp_endpoint::ConnectionConfig { security_layer_required: true, ..config("server") };
+    let mut peer = Scripted::silent(config(), sasl_acceptor(Anonymous));
+    peer.bytes(&SASL_HEADER);
+    peer.bytes(&sasl_bytes(&init("ANONYMOUS")));
+    peer.bytes(&AMQP_HEADER);
+    let expected = "amqp:connection:policy-error Client connection unencrypted - forbidden";
+    assert_eq!(peer.end.failure().unwrap(), expected);
+    let mut peer = Scripted::silent(config(), sasl_acceptor(Chatty { layer: true, ..chatty(0) }));
+    peer.bytes(&SASL_HEADER);
+    peer.bytes(&sasl_bytes(&init("CHATTY")));
+    peer.end.connection.take_security_layer();
+    peer.bytes(&AMQP_HEADER);
     assert_eq!(peer.end.failure(), None);
 }
 

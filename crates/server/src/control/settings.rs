@@ -14,6 +14,7 @@ pub(crate) fn of_listener(listener: &ListenerConfig, own_user_id_only: bool) -> 
         port: server.port.clone(),
     });
     Arc::new(ConnectionSettings {
+        require_encryption: listener.require_encryption,
         initial_handshake_timeout: listener.initial_handshake_timeout,
         multi_tenant: listener.multi_tenant,
         own_user_id_only: own_user_id_only && listener.connection.role != config::Role::InterRouter,
@@ -62,11 +63,17 @@ fn common(connection: &config::ConnectionSettings) -> ConnectionSettings {
 /// Of those configured these are the ones that need neither a user base nor TLS. As with the old router, a listener
 /// that wants its peers authenticated does not offer ANONYMOUS.
 pub(crate) fn sasl_of_listener(listener: &ListenerConfig) -> SaslServerFactory {
-    let anonymous = !listener.authenticate_peer && names(listener.connection.sasl_mechanisms.as_deref(), "ANONYMOUS");
-    Arc::new(move |_| {
-        let mechanisms = ServerMechanisms::new();
-        Box::new(if anonymous { mechanisms.anonymous() } else { mechanisms })
-    })
+    let anonymous = offers_anonymous(listener);
+    Arc::new(move |_, _| Box::new(mechanisms(anonymous)))
+}
+
+fn offers_anonymous(listener: &ListenerConfig) -> bool {
+    !listener.authenticate_peer && names(listener.connection.sasl_mechanisms.as_deref(), "ANONYMOUS")
+}
+
+fn mechanisms(anonymous: bool) -> ServerMechanisms {
+    let mechanisms = ServerMechanisms::new();
+    if anonymous { mechanisms.anonymous() } else { mechanisms }
 }
 
 /// How a connector authenticates.
@@ -78,7 +85,7 @@ pub(crate) fn sasl_of_connector(connector: &ConnectorConfig, password: Option<St
     if let Some(only) = &connector.connection.sasl_mechanisms {
         mechanisms = mechanisms.only(only.iter().map(String::as_str));
     }
-    Arc::new(move |_| Box::new(mechanisms.clone()))
+    Arc::new(move |_, _| Box::new(mechanisms.clone()))
 }
 
 /// Whether a configured list of mechanisms has this one; a list that is not given has them all.
@@ -90,8 +97,8 @@ fn names(configured: Option<&[String]>, mechanism: &str) -> bool {
 mod tests {
     use super::*;
     use amqp::Value;
+    use amqp_endpoint::SaslServer;
     use management::Attributes;
-    use security::Underneath;
 
     fn listener(attributes: &[(&str, Value)]) -> ListenerConfig {
         let attributes = attributes.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
@@ -99,7 +106,7 @@ mod tests {
     }
 
     fn offered(listener: &ListenerConfig) -> Vec<String> {
-        sasl_of_listener(listener)(&Underneath::default()).mechanisms().into_iter().map(|symbol| symbol.0).collect()
+        mechanisms(offers_anonymous(listener)).mechanisms().into_iter().map(|symbol| symbol.0).collect()
     }
 
     #[test]

@@ -16,6 +16,7 @@ use super::event::ShardEvent;
 use super::host::{ShardHost, mark_dirty};
 use super::opening::connection_config;
 use super::place::ConnRef;
+use super::sasl::SaslHandle;
 use super::settings::{ConnectionSettings, ConnectorAttempt};
 use super::transport::Transport;
 
@@ -29,7 +30,7 @@ impl ShardHost {
         match kind {
             Kind::Accepted { stream, from, listener } => {
                 let transport = Transport::Plain(stream);
-                let side = listener.side(&transport.underneath());
+                let side = listener.side(&transport.underneath(), &SaslHandle::new(&self.shared, id));
                 let peer = Peer::Accepted { from, to: Arc::clone(&listener.host_port) };
                 let slot = self.insert(id, transport, &listener.settings, peer, side, None);
                 self.start(core, slot, registry);
@@ -44,7 +45,7 @@ impl ShardHost {
         match first.and_then(TcpStream::connect) {
             Ok(stream) => {
                 let settings = Arc::clone(&attempt.settings);
-                let side = initiator(&attempt, &Underneath::default());
+                let side = initiator(&attempt, &Underneath::default(), &SaslHandle::new(&self.shared, id));
                 let hostname = attempt.hostname.clone();
                 let slot = self.insert(
                     id,
@@ -95,9 +96,10 @@ impl ShardHost {
         conn.deadline = None;
         conn.transport.set_nodelay();
         let underneath = conn.transport.underneath();
+        let handle = SaslHandle::new(&self.shared, conn.id);
         // Its time starts now.
         let config = connection_config(&self.shared.container_id, &conn.settings, conn.id, Some(&attempt.hostname));
-        conn.endpoint = Connection::new(config, initiator(attempt, &underneath), self.now);
+        conn.endpoint = Connection::new(config, initiator(attempt, &underneath, &handle), self.now);
         let traced = conn.flags.traced || protocol_is_traced();
         conn.set_traced(traced);
         conn.flags.readable = true;
@@ -132,7 +134,8 @@ impl ShardHost {
         side: Side,
         hostname: Option<&str>,
     ) -> u32 {
-        let config = connection_config(&self.shared.container_id, settings, id, hostname);
+        let mut config = connection_config(&self.shared.container_id, settings, id, hostname);
+        config.security_layer_required &= !transport.underneath().encrypted;
         let entry = self.conns.vacant_entry();
         // Descriptors, and so connections, number far fewer than 2^32.
         let slot = entry.key() as u32;

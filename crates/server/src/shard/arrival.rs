@@ -7,6 +7,7 @@ use amqp_endpoint::Side;
 use mio::net::TcpStream;
 use security::Underneath;
 
+use super::sasl::SaslHandle;
 use super::settings::{ConnectionSettings, ConnectorAttempt, ListenerId, SaslServerFactory};
 
 /// What a listener lays down for the connections it accepts.
@@ -35,12 +36,12 @@ pub(super) enum Kind {
 
 impl Listener {
     /// Our side of an accepted connection.
-    pub(super) fn side(&self, underneath: &Underneath) -> Side {
-        Side::Acceptor { sasl: Some((self.sasl)(underneath)), sasl_required: self.sasl_required }
+    pub(super) fn side(&self, underneath: &Underneath, handle: &SaslHandle) -> Side {
+        Side::Acceptor { sasl: Some((self.sasl)(underneath, handle)), sasl_required: self.sasl_required }
     }
 }
 
 /// Our side of a connection that we make.
-pub(super) fn initiator(attempt: &ConnectorAttempt, underneath: &Underneath) -> Side {
-    Side::Initiator { sasl: attempt.sasl.as_ref().map(|make| make(underneath)) }
+pub(super) fn initiator(attempt: &ConnectorAttempt, underneath: &Underneath, handle: &SaslHandle) -> Side {
+    Side::Initiator { sasl: attempt.sasl.as_ref().map(|make| make(underneath, handle)) }
 }

@@ -57,6 +57,9 @@ pub(super) enum Mail {
     Grown { link: LinkRef },
     /// The message that this link receives may go on.
     Resume { link: LinkRef },
+    /// The SASL exchange of the connection may go on.
+    #[allow(dead_code, reason = "the mechanisms that wait are on their way")]
+    PokeSasl(ConnRef),
     /// Drop the connection's socket.
     Drop(ConnRef),
     /// Show the frames of one connection, or of all, or no longer.

@@ -34,6 +34,7 @@ mod place;
 mod reading;
 mod receiving;
 mod repetition;
+mod sasl;
 mod settings;
 mod shared;
 #[cfg(test)]

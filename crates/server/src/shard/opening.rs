@@ -49,6 +49,7 @@ pub(super) fn connection_config(
         desired_capabilities: capabilities,
         properties: Some(properties(settings, id)),
         handshake_time_out: zero_is(settings.initial_handshake_timeout, Some(DEFAULT_HANDSHAKE_TIMEOUT)),
+        security_layer_required: settings.require_encryption,
     }
 }
 

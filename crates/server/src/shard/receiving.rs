@@ -55,6 +55,7 @@ impl ShardHost {
             Mail::LookedUp { link, token, verdict } => self.looked_up(core, link, token, verdict),
             Mail::Grown { link } => self.grown(link),
             Mail::Resume { link } => self.resume(link),
+            Mail::PokeSasl(conn) => self.poke_sasl(core, conn),
             Mail::Drop(conn) => self.drop_now(core, conn),
             Mail::Trace { conn, on } => self.trace(conn, on),
             Mail::Order(order) => orders.push_back(order),

@@ -10,12 +10,13 @@ use config::MessageComponents;
 use security::Underneath;
 
 use super::repetition::Repetition;
+use super::sasl::SaslHandle;
 
 /// Makes the SASL layer of one accepted connection, from the listener's mechanisms and what lies under it.
-pub(crate) type SaslServerFactory = Arc<dyn Fn(&Underneath) -> Box<dyn SaslServer> + Send + Sync>;
+pub(crate) type SaslServerFactory = Arc<dyn Fn(&Underneath, &SaslHandle) -> Box<dyn SaslServer> + Send + Sync>;
 
 /// Makes the SASL layer of one connection that we begin, from the connector's credentials and what lies under it.
-pub(crate) type SaslClientFactory = Arc<dyn Fn(&Underneath) -> Box<dyn SaslClient> + Send + Sync>;
+pub(crate) type SaslClientFactory = Arc<dyn Fn(&Underneath, &SaslHandle) -> Box<dyn SaslClient> + Send + Sync>;
 
 /// What a connection is for; the old router's `role` attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -77,6 +78,8 @@ pub(crate) struct ConnectionSettings {
     pub(crate) idle_timeout: Duration,
     /// How long a peer may take to send its Open. Zero: the safe default of [`super::DEFAULT_HANDSHAKE_TIMEOUT`].
     pub(crate) initial_handshake_timeout: Duration,
+    /// A peer must encrypt, by TLS or by SASL (`requireEncryption`).
+    pub(crate) require_encryption: bool,
     /// Which router annotations are taken out.
     pub(crate) strip_annotations: StripAnnotations,
     /// Credit for a link on which we receive.
@@ -107,6 +110,7 @@ impl Default for ConnectionSettings {
             max_session_frames: None,
             idle_timeout: Duration::from_secs(16),
             initial_handshake_timeout: Duration::ZERO,
+            require_encryption: false,
             strip_annotations: StripAnnotations::Both,
             link_capacity: 250,
             multi_tenant: false,
