@@ -25,3 +25,4 @@ pub use rules::check_role;
 pub use settings::*;
 pub use source::Source;
 pub use unsupported::{Unsupported, unsupported};
+pub use vhost_rules::check_vhost_names;

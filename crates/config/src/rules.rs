@@ -44,6 +44,9 @@ pub(crate) fn check(drafts: &[Draft<'_>], report: &mut Report) {
         Some(_) => None,
     };
     let names = named(drafts);
+    let patterns = drafts
+        .iter()
+        .any(|draft| matches!(&draft.settings, Settings::Policy(policy) if policy.enable_vhost_name_patterns));
     let mut earlier = Earlier::default();
     for draft in drafts {
         let role = mode.map_or(Ok(()), |mode| check_role(draft.entity_type, &draft.attributes, mode));
@@ -53,7 +56,7 @@ pub(crate) fn check(drafts: &[Draft<'_>], report: &mut Report) {
             earlier.unique(draft),
             earlier.address(draft),
             earlier.exchange(draft),
-            earlier.vhosts.check(draft),
+            earlier.vhost(draft, patterns),
             binding(draft, &names),
             reference(draft, &names, "sslProfile", "sslProfile"),
             reference(draft, &names, "saslPlugin", "authServicePlugin"),
@@ -61,6 +64,11 @@ pub(crate) fn check(drafts: &[Draft<'_>], report: &mut Report) {
         for invalid in verdicts.into_iter().filter_map(Result::err) {
             let span = draft.span_of(invalid.attribute.as_deref().unwrap_or_default());
             report.invalid(draft.source, span, invalid, None);
+        }
+        if let Settings::Vhost(vhost) = &draft.settings {
+            for warning in vhost.warnings() {
+                report.warn(draft.source, draft.span_of("groups"), warning);
+            }
         }
     }
 }
@@ -116,6 +124,12 @@ impl<'d> Earlier<'d> {
         let text = format!("Already exists: an address with {attribute} '{}'", address.matches.as_str());
         let hint = format!("remove one of the two sections; another is in line {}", line_of(other));
         Err(Invalid::attribute(attribute, Class::General, text).hint(hint))
+    }
+
+    /// Every name stands for one vhost.
+    fn vhost(&mut self, draft: &'d Draft<'d>, patterns: bool) -> Result<(), Invalid> {
+        let Settings::Vhost(vhost) = &draft.settings else { return Ok(()) };
+        self.vhosts.check(vhost, patterns)
     }
 
     /// Exchanges differ in their addresses.

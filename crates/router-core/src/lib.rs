@@ -66,6 +66,8 @@ mod streams;
 mod timers;
 mod transmit;
 
+pub use crate::address::key::strip as plain_address;
+pub use crate::address::pattern::{Pattern, PatternTree};
 pub use crate::core::{Core, ObjectCounts, ObjectSizes};
 pub use edge::{Bound, Destinations, EdgeEvent};
 pub use host::{Host, Level, Module, Offer, Offered, SubscriberDelivery, Transmit, Transmitted};

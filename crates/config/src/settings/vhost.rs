@@ -1,7 +1,7 @@
 //! The `vhost` section.
 
 use super::read::Reader;
-use super::vhost_group::{GroupConfig, check_number, words};
+use super::vhost_group::{GroupConfig, check_number, listed};
 use amqp::Value;
 use management::Attributes;
 use management::repr::plain;
@@ -55,7 +55,7 @@ impl VhostConfig {
             Ok(count(name)?.and_then(|count| u32::try_from(count).ok()).unwrap_or(most))
         };
         let vhost = VhostConfig {
-            aliases: attributes.get("aliases").map(|aliases| words(&plain(aliases))).unwrap_or_default(),
+            aliases: attributes.get("aliases").map(aliases).unwrap_or_default(),
             max_connections: connections("maxConnections")?,
             max_connections_per_user: connections("maxConnectionsPerUser")?,
             max_connections_per_host: connections("maxConnectionsPerHost")?,
@@ -67,6 +67,15 @@ impl VhostConfig {
         vhost.check_aliases().map_err(|detail| wrong("aliases", detail))?;
         vhost.check_groups().map_err(|detail| wrong("groups", detail))?;
         Ok(vhost)
+    }
+
+    /// What its operator should know: options of groups that have no effect.
+    pub fn warnings(&self) -> Vec<String> {
+        let of_group = |group: &GroupConfig| -> Vec<String> {
+            let prefix = format!("Policy vhost '{}' user group '{}'", self.hostname, group.name);
+            group.ignored.iter().map(|option| format!("{prefix} option '{option}' is ignored.")).collect()
+        };
+        self.groups.iter().flat_map(of_group).collect()
     }
 
     fn check_aliases(&self) -> Result<(), String> {
@@ -99,10 +108,23 @@ impl VhostConfig {
             }
         }
         if self.allow_unknown_user && !self.groups.iter().any(|group| group.name == "$default") {
-            return Err(format!("Policy vhost '{}' allows unknown users but has no group '$default'", self.hostname));
+            return Err(format!(
+                "Policy vhost '{}' allows connections by default but default settings are not defined",
+                self.hostname
+            ));
         }
         Ok(())
     }
+}
+
+/// Names separated by commas or blanks, or a list of them.
+fn aliases(value: &Value) -> Vec<String> {
+    let items = match value {
+        Value::List(items) => items.iter().map(plain).collect(),
+        text => listed(&plain(text)),
+    };
+    let words = items.iter().flat_map(|item| item.split_whitespace());
+    words.map(str::to_owned).collect()
 }
 
 fn groups(hostname: &str, value: Option<&Value>) -> Result<Vec<GroupConfig>, String> {
@@ -188,7 +210,7 @@ mod tests {
     #[test]
     fn unknown_users_need_a_default_group() {
         let attributes = vhost(&[]).with("allowUnknownUser", Value::Bool(true));
-        assert!(reason(&attributes).contains("$default"));
+        assert!(reason(&attributes).ends_with("allows connections by default but default settings are not defined"));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use super::vhost::{MAX_CONNECTIONS, kind_of};
 use amqp::{Map, Value};
 use management::repr::plain;
-use management::schema::{VHOST_USER_GROUP_SETTINGS, suggest_attribute};
-use std::net::IpAddr;
+use management::schema::VHOST_USER_GROUP_SETTINGS;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The settings of a group of users.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +49,8 @@ pub struct GroupConfig {
     pub sources: AddressList,
     /// What may be sent to.
     pub targets: AddressList,
+    /// Options that groups do not have. They have no effect, as with the old router, and are warned of.
+    pub ignored: Vec<String>,
 }
 
 /// Addresses that may be used.
@@ -79,7 +81,6 @@ impl GroupConfig {
     /// Reads the settings of a group; the error is the detail of the old router's text.
     pub(super) fn from_map(vhost: &str, name: &str, map: &Map) -> Result<Self, String> {
         let group = Group { prefix: format!("Policy vhost '{vhost}' user group '{name}'"), map };
-        group.check_names()?;
         Ok(GroupConfig {
             name: name.to_owned(),
             users: group.list("users")?,
@@ -89,7 +90,7 @@ impl GroupConfig {
             max_message_size: group.size("maxMessageSize")?,
             max_frame_size: group.count("maxFrameSize", i64::from(u32::MAX))?,
             max_session_window: group.size("maxSessionWindow")?,
-            max_sessions: group.count("maxSessions", 65535)?,
+            max_sessions: group.count("maxSessions", i64::from(u32::MAX))?,
             max_senders: group.count("maxSenders", i64::from(u32::MAX))?,
             max_receivers: group.count("maxReceivers", i64::from(u32::MAX))?,
             allow_dynamic_source: group.flag("allowDynamicSource", false)?,
@@ -101,6 +102,7 @@ impl GroupConfig {
             allow_fallback_links: group.flag("allowFallbackLinks", true)?,
             sources: group.addresses("sources", "sourcePattern")?,
             targets: group.addresses("targets", "targetPattern")?,
+            ignored: group.unknown_names(),
         })
     }
 }
@@ -112,16 +114,9 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    fn check_names(&self) -> Result<(), String> {
-        for (key, _) in self.map.iter() {
-            let key = plain(key);
-            if VHOST_USER_GROUP_SETTINGS.attribute(&key).is_none() {
-                let meant = suggest_attribute(&VHOST_USER_GROUP_SETTINGS, &key);
-                let meant = meant.map(|name| format!(" Did you mean '{name}'?")).unwrap_or_default();
-                return Err(format!("{} option '{key}' is unknown.{meant}", self.prefix));
-            }
-        }
-        Ok(())
+    fn unknown_names(&self) -> Vec<String> {
+        let names = self.map.iter().map(|(key, _)| plain(key));
+        names.filter(|name| VHOST_USER_GROUP_SETTINGS.attribute(name).is_none()).collect()
     }
 
     fn get(&self, name: &str) -> Option<&Value> {
@@ -154,12 +149,15 @@ impl Group<'_> {
         }
     }
 
-    /// Words separated by commas, or a list of them.
+    /// Items separated by commas, or a list of them.
     fn list(&self, name: &str) -> Result<Vec<String>, String> {
         match self.get(name) {
             None => Ok(Vec::new()),
-            Some(Value::String(text)) => Ok(words(text)),
-            Some(Value::List(items)) => Ok(items.iter().map(|item| plain(item).trim().to_owned()).collect()),
+            Some(Value::String(text)) => Ok(listed(text)),
+            Some(Value::List(items)) => {
+                let items = items.iter().map(|item| plain(item).trim().to_owned());
+                Ok(items.filter(|item| !item.is_empty()).collect())
+            }
             Some(other) => Err(format!(
                 "{} option '{name}' has illegal value '{}'. Type must be 'str' or 'list' but is '{};",
                 self.prefix,
@@ -201,7 +199,8 @@ impl Group<'_> {
             }
             let at_an_end = item.starts_with(USER_TOKEN) || item.ends_with(USER_TOKEN);
             if pattern && item.contains(USER_TOKEN) && !at_an_end {
-                return Err(format!("{of_item} has a user substitution token that is neither first nor last"));
+                let text = "may contain match pattern '${user}' as a prefix or a suffix only.";
+                return Err(format!("{of_item} {text}"));
             }
         }
         Ok(items)
@@ -212,6 +211,9 @@ impl RemoteHost {
     fn parse(text: &str) -> Result<Self, String> {
         if text == "*" {
             return Ok(RemoteHost::Any);
+        }
+        if let Some((network, length)) = text.split_once('/') {
+            return Self::network(network, length);
         }
         // A dash also occurs in host names; a range has an address before it.
         let Some((low, high)) =
@@ -224,8 +226,35 @@ impl RemoteHost {
             (IpAddr::V4(_), IpAddr::V4(_)) | (IpAddr::V6(_), IpAddr::V6(_)) if low <= high => {
                 Ok(RemoteHost::Range(low, high))
             }
-            _ => Err(format!("the range from {low} to {high} is empty")),
+            (IpAddr::V4(_), IpAddr::V4(_)) | (IpAddr::V6(_), IpAddr::V6(_)) => {
+                Err("host specs in range must have lower numeric address first".to_owned())
+            }
+            _ => Err("mixed IPv4 and IPv6 host specs in range not allowed".to_owned()),
         }
+    }
+
+    /// All addresses of a network, given by one of them and the length of what they have in common.
+    fn network(address: &str, length: &str) -> Result<Self, String> {
+        let address: IpAddr = address.trim().parse().map_err(|_| format!("'{address}' is no address"))?;
+        let bits = if address.is_ipv4() { 32 } else { 128 };
+        let length: u32 = length
+            .trim()
+            .parse()
+            .ok()
+            .filter(|length| *length <= bits)
+            .ok_or_else(|| format!("'{length}' is no number of bits from 0 to {bits}"))?;
+        Ok(match address {
+            IpAddr::V4(address) => {
+                let rest = u32::MAX.checked_shr(length).unwrap_or(0);
+                let first = address.to_bits() & !rest;
+                RemoteHost::Range(Ipv4Addr::from_bits(first).into(), Ipv4Addr::from_bits(first | rest).into())
+            }
+            IpAddr::V6(address) => {
+                let rest = u128::MAX.checked_shr(length).unwrap_or(0);
+                let first = address.to_bits() & !rest;
+                RemoteHost::Range(Ipv6Addr::from_bits(first).into(), Ipv6Addr::from_bits(first | rest).into())
+            }
+        })
     }
 }
 
@@ -244,9 +273,9 @@ pub(super) fn check_number(value: &Value, most: i64) -> Result<i64, String> {
     Ok(number)
 }
 
-/// The words of a list that is separated by commas or blanks.
-pub(super) fn words(list: &str) -> Vec<String> {
-    list.split([',', ' ', '\t']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+/// The items of a list that is separated by commas; an item may have blanks inside.
+pub(super) fn listed(list: &str) -> Vec<String> {
+    list.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -267,6 +296,21 @@ mod tests {
     #[test]
     fn a_range_that_runs_backwards_is_refused() {
         assert!(RemoteHost::parse("10.0.0.9-10.0.0.1").is_err());
+    }
+
+    #[test]
+    fn a_network_is_all_addresses_that_begin_alike() {
+        let range = |low: &str, high: &str| Ok(RemoteHost::Range(low.parse().unwrap(), high.parse().unwrap()));
+        assert_eq!(RemoteHost::parse("10.1.2.3/16"), range("10.1.0.0", "10.1.255.255"));
+        assert_eq!(RemoteHost::parse("10.1.2.3/32"), range("10.1.2.3", "10.1.2.3"));
+        assert_eq!(RemoteHost::parse("0.0.0.0/0"), range("0.0.0.0", "255.255.255.255"));
+        assert_eq!(RemoteHost::parse("fd00::1/127"), range("fd00::", "fd00::1"));
+        assert!(RemoteHost::parse("10.0.0.0/33").is_err() && RemoteHost::parse("host/8").is_err());
+    }
+
+    #[test]
+    fn the_items_of_a_list_may_have_blanks_inside() {
+        assert_eq!(listed("a b ,  c,"), ["a b", "c"]);
     }
 
     #[test]

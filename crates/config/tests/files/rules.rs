@@ -78,10 +78,26 @@ fn bindings_belong_to_exchanges_that_exist() {
 #[test]
 fn a_name_stands_for_one_vhost() {
     let text = mistake("vhost {\n hostname: a\n aliases: x\n}\nvhost {\n hostname: b\n aliases: x\n}");
+    assert_eq!(text, "Policy for vhost 'b' alias 'x' conflicts with existing alias for vhost 'a'");
+}
+
+#[test]
+fn two_vhosts_may_not_have_the_same_pattern_in_two_forms() {
+    let vhosts = "vhost {\n hostname: #.example.com\n}\nvhost {\n hostname: #.#.example.com\n}";
+    let patterns = "policy {\n enableVhostNamePatterns: yes\n}\n";
     assert_eq!(
-        text,
-        "Policy 'b' is invalid: Policy for vhost 'b' alias 'x' conflicts with existing alias for vhost 'a'"
+        mistake(&format!("{patterns}{vhosts}")),
+        "Policy for vhost '#.#.example.com' alias '#.#.example.com' optimized pattern conflicts with existing pattern"
     );
+    assert!(read(vhosts).is_ok());
+}
+
+#[test]
+fn an_option_that_groups_do_not_have_is_warned_of() {
+    let config = read("vhost {\n hostname: h\n groups: {\n g: {\n maxConnections: 5\n }\n }\n}").unwrap();
+    let warning = &config.warnings[0];
+    assert_eq!(warning.text, "Policy vhost 'h' user group 'g' option 'maxConnections' is ignored.");
+    assert_eq!(warning.place.as_ref().map(|place| place.line), Some(3));
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn topological<'a>(path: &'a str, router_id: &str) -> (Class, &'a str) {
 }
 
 /// Removes one final separator, and a leading `/`, `scheme:/`, `//host/` or `scheme://host/`.
-fn strip(address: &str) -> &str {
+pub fn strip(address: &str) -> &str {
     let text = address.strip_suffix(['.', '/']).unwrap_or(address);
     let after_slash = match (text.strip_prefix('/'), colon_and_slash(text)) {
         (Some(rest), _) => rest,

@@ -18,13 +18,13 @@ fn tokens(text: &str) -> Tokens<'_> {
 
 /// A pattern in its one form: `#` comes after `*`, and never twice in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pattern {
+pub struct Pattern {
     tokens: Vec<Box<str>>,
 }
 
 impl Pattern {
     /// A pattern as written; `None` if there is nothing between its separators.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         Self::from_tokens(tokens(text))
     }
 
@@ -96,7 +96,7 @@ impl<V> Node<V> {
 
 /// Values by pattern. A look-up costs about the number of tokens times the logarithm of the number of patterns.
 #[derive(Debug)]
-pub(crate) struct PatternTree<V> {
+pub struct PatternTree<V> {
     nodes: Vec<Node<V>>,
     free: Vec<usize>,
 }
@@ -109,7 +109,7 @@ impl<V> Default for PatternTree<V> {
 
 impl<V> PatternTree<V> {
     /// Adds a value. False, and nothing done, if the pattern has one.
-    pub(crate) fn insert(&mut self, pattern: &Pattern, value: V) -> bool {
+    pub fn insert(&mut self, pattern: &Pattern, value: V) -> bool {
         let node = pattern.tokens.iter().fold(0, |node, token| self.child_or_new(node, token));
         if self.nodes[node].value.is_some() {
             return false;
@@ -150,7 +150,7 @@ impl<V> PatternTree<V> {
     }
 
     /// The value of the pattern that fits `address` best.
-    pub(crate) fn best(&self, address: &str) -> Option<&V> {
+    pub fn best(&self, address: &str) -> Option<&V> {
         let tokens = tokens(address);
         // Alternatives not yet tried, the best last: a node, and how many tokens led to it.
         let mut open: SmallVec<[(usize, usize); 32]> = SmallVec::new();
