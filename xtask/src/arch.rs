@@ -14,6 +14,7 @@ const LAYERS: &[&str] = &[
     "router-core",
     "router-net",
     "logging",
+    "cyrus",
     "management",
     "config",
     "security",
