@@ -1,6 +1,6 @@
 //! Messages of the routing protocol. They go over control links only, settled, and keep apart from everybody's deliveries.
 
-use amqp::DeliveryState;
+use amqp::{DeliveryState, ErrorCondition};
 use smallvec::SmallVec;
 
 use crate::address::key::{parse, write_key};
@@ -9,7 +9,7 @@ use crate::bind::Making;
 use crate::core::Core;
 use crate::delivery::Delivery;
 use crate::forward::Passage;
-use crate::{ConnKey, Host, Now, Offer, Offered, SubscriberId, Treatment};
+use crate::{ConnKey, Host, Level, Module, Now, Offer, Offered, SubscriberId, Treatment};
 
 /// How far messages for an address of the routing protocol go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(crate) enum Reach {
     Tree,
 }
 
+/// The log is told again of control messages that are refused after such a pause.
+const COMPLAINTS: Now = Now::from_secs(600);
 /// Key of the one address whose messages go along the tree.
 const TREE: &str = "Tqdrouter.ma";
 
@@ -119,8 +121,40 @@ impl<H: Host> Core<H> {
     fn hand_to_all(&mut self, host: &mut H, addr: u32, passage: &mut Passage<'_, H::Content>) {
         for at in 0.. {
             let Some(&subscriber) = self.addresses[addr].subscribers.get(at) else { break };
-            self.hand_over(host, addr, subscriber, passage);
+            if let DeliveryState::Rejected(error) = self.hand_over(host, addr, subscriber, passage) {
+                self.complain_of_refusal(host, passage, error.as_deref());
+            }
         }
+    }
+
+    /// A control message from a neighbour is not taken: neither router would ever say so by itself. It is told once, and
+    /// again after a long pause.
+    #[cold]
+    fn complain_of_refusal(&mut self, host: &mut H, passage: &Passage<'_, H::Content>, error: Option<&ErrorCondition>) {
+        let now = self.now();
+        let Some(conn) = self.links.get(passage.link).map(|link| link.conn) else { return };
+        let Some(neighbor) = &mut self.connections[conn].neighbor else { return };
+        if neighbor.complained.is_some_and(|last| last + COMPLAINTS > now) {
+            return;
+        }
+        neighbor.complained = Some(now);
+        let (why, remedy) = match passage.complete {
+            false => ("it is too large to be taken whole", "spread the addresses in it over more routers"),
+            true => (
+                error.and_then(|error| error.description.as_deref()).unwrap_or("nobody takes it"),
+                "it will be asked for again; if this goes on, give the router more processor time",
+            ),
+        };
+        let (info, own) = (&self.connections[conn].info, &self.settings.router_id);
+        let to = passage.offer.and_then(|offer| offer.to).unwrap_or_default();
+        host.log(
+            Module::Router,
+            Level::Error,
+            format_args!(
+                "[C{}] Router {own} refuses a control message for {to} that came from router {}: {why} ({remedy})",
+                info.id, info.container
+            ),
+        );
     }
 
     /// Whether a message has passed this router before.

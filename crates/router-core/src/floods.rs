@@ -3,7 +3,8 @@
 //! Without this, the copies of one message are as many as there are ways through the network, which grow exponentially with
 //! it. (The old router sends every copy on, as far as the radius of the network allows.)
 
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use crate::Now;
@@ -13,33 +14,34 @@ const MEMORY: Duration = Duration::from_secs(1);
 /// How many are remembered.
 const MOST: usize = 4096;
 
-/// A message that came.
-#[derive(Clone, Copy, Debug)]
-struct Flood {
-    digest: u64,
-    hops: usize,
-    at: Now,
-}
-
 /// The messages of the last second.
 #[derive(Debug, Default)]
-pub(crate) struct Floods(VecDeque<Flood>);
+pub(crate) struct Floods {
+    /// By digest: over how many routers a message came at best.
+    hops: BTreeMap<u64, usize>,
+    /// When each came first.
+    order: VecDeque<(Now, u64)>,
+}
 
 impl Floods {
     /// Whether a message came before by a way that was not longer. If so it is to go no further; if not it is to be sent on,
     /// once more if need be: routers that count hops may have refused the copies that went the longer way.
     pub(crate) fn is_known(&mut self, now: Now, digest: u64, hops: usize) -> bool {
-        while self.0.len() >= MOST || self.0.front().is_some_and(|flood| flood.at + MEMORY <= now) {
-            self.0.pop_front();
+        while let Some(&(came, old)) = self.order.front()
+            && (self.order.len() >= MOST || came + MEMORY <= now)
+        {
+            self.order.pop_front();
+            self.hops.remove(&old);
         }
-        match self.0.iter_mut().find(|flood| flood.digest == digest) {
-            Some(flood) if flood.hops <= hops => true,
-            Some(flood) => {
-                flood.hops = hops;
+        match self.hops.entry(digest) {
+            Entry::Occupied(known) if *known.get() <= hops => true,
+            Entry::Occupied(mut known) => {
+                known.insert(hops);
                 false
             }
-            None => {
-                self.0.push_back(Flood { digest, hops, at: now });
+            Entry::Vacant(new) => {
+                new.insert(hops);
+                self.order.push_back((now, digest));
                 false
             }
         }
@@ -85,6 +87,6 @@ mod tests {
         for digest in 0..2 * MOST as u64 {
             floods.is_known(NOW, digest, 1);
         }
-        assert_eq!(floods.0.len(), MOST);
+        assert_eq!((floods.hops.len(), floods.order.len()), (MOST, MOST));
     }
 }

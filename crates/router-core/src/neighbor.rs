@@ -38,6 +38,8 @@ pub(crate) struct Neighbor {
     attached: [u8; 2],
     /// Control messages may pass.
     pub(crate) up: bool,
+    /// When the log was told last that control messages from there are refused.
+    pub(crate) complained: Option<Now>,
 }
 
 impl Neighbor {
@@ -49,6 +51,7 @@ impl Neighbor {
             data: [NONE; PRIORITIES as usize],
             attached: [0; 2],
             up: false,
+            complained: None,
         }
     }
 

@@ -9,6 +9,9 @@ pub struct Config {
     pub id: String,
     /// When the router started, in seconds since the Unix epoch. A change tells others of a restart.
     pub instance: i64,
+    /// Where the sequence numbers of the router's link state begin. Others take an equal or a smaller one for old news, even
+    /// after a restart within one second, which does not show in the instance: so a later start begins with a larger one.
+    pub first_ls_seq: i64,
     /// Where the sequence numbers of the router's addresses begin. The old router takes an equal number for equal
     /// addresses, even after a restart, which within one second does not show in the instance: so no two starts of a
     /// router may begin with the same.
@@ -35,7 +38,8 @@ impl Config {
         Self {
             id: id.into(),
             instance,
-            first_mobile_seq: mobile_seq_of(instance),
+            first_ls_seq: 0,
+            first_mobile_seq: first_seq(instance, 0),
             hello_interval: Duration::from_secs(1),
             hello_max_age: Duration::from_secs(3),
             ra_interval: Duration::from_secs(30),
@@ -50,14 +54,17 @@ impl Config {
 impl Config {
     /// The same with sequence numbers that differ from those of any start at another millisecond.
     pub fn started_at(self, millis_since_epoch: u64) -> Self {
-        let start = i64::try_from(millis_since_epoch).unwrap_or(i64::MAX);
-        Self { first_mobile_seq: mobile_seq_of(start), ..self }
+        let seconds = i64::try_from(millis_since_epoch / 1_000).unwrap_or(i64::MAX);
+        let first = first_seq(seconds, millis_since_epoch % 1_000);
+        Self { first_ls_seq: first, first_mobile_seq: first, ..self }
     }
 }
 
-/// Numbers for a start, far apart from those of the one before it; they have room in 32 bits.
-fn mobile_seq_of(start: i64) -> i64 {
-    (start & 0xf_ffff) << 10
+/// Numbers for a start: within a second later ones are larger, and there is room for a million changes until they meet
+/// those of the next millisecond; starts in different seconds have different ones nearly always. They fit into 32 bits.
+fn first_seq(seconds: i64, millis: u64) -> i64 {
+    let millis = i64::try_from(millis).unwrap_or(0);
+    millis << 20 | (seconds & 0x3ff) << 10
 }
 
 #[cfg(test)]
@@ -65,9 +72,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_starts_within_a_second_do_not_number_their_addresses_alike() {
-        let start = |millis| Config::new("A", 1_700_000_000).started_at(millis).first_mobile_seq;
-        assert!(start(1_700_000_000_001) > start(1_700_000_000_000) + 1_000);
-        assert!(start(u64::MAX) <= i64::from(i32::MAX));
+    fn a_later_start_within_a_second_has_larger_numbers_for_all_that_it_says() {
+        let start = |millis| Config::new("A", 1_700_000_000).started_at(millis);
+        for (one, next) in [(0, 1), (1, 2), (998, 999)] {
+            let [one, next] = [one, next].map(|millis| start(1_700_000_000_000 + millis));
+            assert!(next.first_mobile_seq > one.first_mobile_seq + 1_000_000);
+            assert!(next.first_ls_seq > one.first_ls_seq + 1_000_000);
+        }
+        assert!(start(u64::MAX).first_ls_seq <= i64::from(i32::MAX));
+    }
+
+    #[test]
+    fn starts_in_different_seconds_are_numbered_differently() {
+        let start = |seconds: u64| Config::new("A", 1).started_at(seconds * 1_000).first_mobile_seq;
+        assert_ne!(start(1_700_000_000), start(1_700_000_001));
     }
 }

@@ -6,10 +6,13 @@ mod link_states;
 mod nodes;
 mod routes;
 mod say;
+#[cfg(test)]
+mod tests;
 
 use crate::local_addresses::LocalAddresses;
 use crate::neighbor::Links;
 use crate::node::NodeTable;
+use crate::throttle::{Throttle, Topic};
 use crate::wire::{Body, ControlMessage, WireError};
 use crate::{Config, Hint, Level, LinkRef, LinkState, Module, NodeView, Output};
 use std::collections::{BTreeSet, VecDeque};
@@ -43,8 +46,8 @@ pub struct PathEngine {
     changed_at: Option<Duration>,
     /// Who is out of reach, or who is spoken of, may have changed.
     look_for_lost: bool,
-    /// The table of routers is full, and the log has been told.
-    full: bool,
+    /// What the log was told of what may go on for long.
+    throttle: Throttle,
     /// Sender and opcode of messages of later versions, of which the log has been told.
     versions: BTreeSet<(String, String)>,
     /// Another router with this router's id has been heard of from afar: its instance, and how often.
@@ -64,7 +67,7 @@ impl PathEngine {
             traces: false,
             links: Links::default(),
             nodes: NodeTable::new(config.max_routers),
-            own: LinkState { id: config.id.clone(), ..LinkState::default() },
+            own: LinkState { id: config.id.clone(), ls_seq: config.first_ls_seq, ..LinkState::default() },
             addresses: LocalAddresses::new(config.first_mobile_seq),
             advertise_at: now,
             flux_until: None,
@@ -73,7 +76,7 @@ impl PathEngine {
             radius: 0,
             changed_at: None,
             look_for_lost: false,
-            full: false,
+            throttle: Throttle::default(),
             versions: BTreeSet::new(),
             namesake: None,
             config,
@@ -133,13 +136,9 @@ impl PathEngine {
 
     /// When [`PathEngine::handle_timeout`] is to be called.
     pub fn next_timeout(&self) -> Option<Duration> {
-        let links = self.links.iter().map(|(_, link)| {
-            let expiry = link.peer.as_ref().map(|peer| peer.heard + self.config.hello_max_age);
-            expiry.map_or(link.hello_due, |expiry| expiry.min(link.hello_due))
-        });
-        let nodes = self.nodes.iter().filter_map(|(_, node)| self.node_timeout(node));
         let single = [Some(self.advertise_at), self.flux_until, self.compute_at, self.addresses.due];
-        single.into_iter().flatten().chain(links).chain(nodes).min()
+        let many = [self.links.next_due(), self.nodes.next_due()];
+        single.into_iter().chain(many).flatten().min()
     }
 
     /// Does what is due. Calling it early does no harm.
@@ -174,15 +173,28 @@ impl PathEngine {
         if self.compute_at.is_some_and(|at| at <= self.now) {
             self.compute();
         }
-        self.forget_lost();
-        self.fetch_all();
-        self.answer_owed();
+        if std::mem::take(&mut self.look_for_lost) {
+            self.mark_lost();
+        }
+        self.file();
+        for index in self.nodes.due(self.now) {
+            self.attend(index);
+        }
         if self.addresses.due.is_some_and(|due| due <= self.now) {
             self.announce();
         }
         if self.advertise_at <= self.now {
             self.advertise();
         }
+        self.file();
+    }
+
+    /// Notes when something is to be done next: only what has changed is looked at, so that no message costs more because
+    /// there are many routers.
+    fn file(&mut self) {
+        let Self { nodes, links, config, .. } = self;
+        nodes.file(|node| node.timeout(config));
+        links.file(config.hello_max_age);
     }
 
     fn handle(&mut self, from: Option<LinkRef>, message: ControlMessage) {
@@ -228,8 +240,12 @@ impl PathEngine {
             }
             return;
         }
+        let opcode = error.opcode();
+        if !self.throttle.says(self.now, Topic::Malformed, &format!("{opcode} {error}")) {
+            return;
+        }
         self.log(Module::Router, Level::Error, format!("Exception in control message processing: {error}"));
-        let text = format!("Control message error: opcode={} body={length} bytes", error.opcode());
+        let text = format!("Control message error: opcode={opcode} body={length} bytes");
         self.log(Module::Router, Level::Error, text);
     }
 }

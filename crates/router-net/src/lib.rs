@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod config;
+mod core_side;
 pub mod edge;
 mod engine;
 mod link_state;
@@ -29,6 +30,7 @@ mod neighbor;
 mod node;
 mod output;
 mod paths;
+mod throttle;
 mod view;
 mod wide;
 pub mod wire;

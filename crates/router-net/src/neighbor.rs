@@ -43,10 +43,15 @@ pub(crate) struct Refused {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
     links: BTreeMap<LinkRef, Link>,
+    /// When something is to be done about one of them next.
+    due: Option<Duration>,
+    /// `due` is to be found out anew.
+    touched: bool,
 }
 
 impl Links {
     pub(crate) fn get_mut(&mut self, link: LinkRef) -> Option<&mut Link> {
+        self.touched = true;
         self.links.get_mut(&link)
     }
 
@@ -58,15 +63,33 @@ impl Links {
         self.links.iter().map(|(link, state)| (*link, state))
     }
 
+    /// Finds out when a neighbour that is silent for `max_age` is to be given up, or one is to be greeted.
+    pub(crate) fn file(&mut self, max_age: Duration) {
+        if std::mem::take(&mut self.touched) {
+            let due = |link: &Link| {
+                let expiry = link.peer.as_ref().map(|peer| peer.heard + max_age);
+                expiry.map_or(link.hello_due, |expiry| expiry.min(link.hello_due))
+            };
+            self.due = self.links.values().map(due).min();
+        }
+    }
+
+    /// When something is to be done about a connection next.
+    pub(crate) fn next_due(&self) -> Option<Duration> {
+        self.due
+    }
+
     /// Adds a connection; if it is there already, only its cost is taken.
     pub(crate) fn add(&mut self, link: LinkRef, cost: u32, now: Duration) {
         let taken = |number: &u16| self.links.values().any(|link| link.number == *number);
         let number = (0..u16::MAX).find(|number| !taken(number)).unwrap_or(u16::MAX);
         let new = Link { number, cost, since: now, hello_due: now, peer: None, refused: None };
+        self.touched = true;
         self.links.entry(link).or_insert(new).cost = cost;
     }
 
     pub(crate) fn remove(&mut self, link: LinkRef) -> Option<Link> {
+        self.touched = true;
         self.links.remove(&link)
     }
 

@@ -1,7 +1,7 @@
 //! The table of routers.
 
 use crate::{Hint, LinkRef, LinkState, NodeIndex};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// A router of the network, and what is known of it.
@@ -28,6 +28,10 @@ pub(crate) struct Node {
     pub(crate) route: Option<NodeRoute>,
     /// Since when nobody can reach it and nobody speaks of it.
     pub(crate) lost_since: Option<Duration>,
+    /// Where it stands in the schedule.
+    filed: Option<Duration>,
+    /// It may have changed since it was filed.
+    touched: bool,
 }
 
 /// How a router is reached.
@@ -108,22 +112,41 @@ impl Node {
             owed: Owed::default(),
             route: None,
             lost_since: None,
+            filed: None,
+            touched: false,
         }
     }
 }
 
-/// Other routers by number and by id. Number 0 is this router, which is not in the table.
+/// Other routers by number and by id, and by when something is to be done about them. Number 0 is this router, which is not
+/// in the table.
+///
+/// Whoever changes a router need not think of the schedule: [`NodeTable::file`] looks again at all that were given out.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeTable {
     slots: Vec<Option<Node>>,
     by_id: BTreeMap<String, NodeIndex>,
     max: usize,
+    schedule: BTreeSet<(Duration, NodeIndex)>,
+    /// Routers that may have changed since they were filed.
+    touched: Vec<NodeIndex>,
+    /// How many routers were looked at, for tests: each message must cost the same, however many there are.
+    #[cfg(test)]
+    pub(crate) looked_at: std::cell::Cell<usize>,
 }
 
 impl NodeTable {
     /// A table for so many routers, this one included.
     pub(crate) fn new(max: u16) -> Self {
-        Self { slots: vec![None], by_id: BTreeMap::new(), max: usize::from(max) }
+        Self {
+            slots: vec![None],
+            by_id: BTreeMap::new(),
+            max: usize::from(max),
+            schedule: BTreeSet::new(),
+            touched: Vec::new(),
+            #[cfg(test)]
+            looked_at: std::cell::Cell::default(),
+        }
     }
 
     pub(crate) fn find(&self, id: &str) -> Option<NodeIndex> {
@@ -135,7 +158,46 @@ impl NodeTable {
     }
 
     pub(crate) fn get_mut(&mut self, index: NodeIndex) -> Option<&mut Node> {
-        self.slots.get_mut(usize::from(index.0))?.as_mut()
+        let node = self.slots.get_mut(usize::from(index.0))?.as_mut()?;
+        if !std::mem::replace(&mut node.touched, true) {
+            self.touched.push(index);
+        }
+        Some(node)
+    }
+
+    /// Files all routers that may have changed under the time that `due` has for them.
+    pub(crate) fn file(&mut self, due: impl Fn(&Node) -> Option<Duration>) {
+        for index in std::mem::take(&mut self.touched) {
+            self.count(1);
+            let Some(node) = self.slots.get_mut(usize::from(index.0)).and_then(Option::as_mut) else { continue };
+            node.touched = false;
+            let due = due(node);
+            let before = std::mem::replace(&mut node.filed, due);
+            if before == due {
+                continue;
+            }
+            if let Some(before) = before {
+                self.schedule.remove(&(before, index));
+            }
+            if let Some(due) = due {
+                self.schedule.insert((due, index));
+            }
+        }
+    }
+
+    /// When something is to be done about a router next.
+    pub(crate) fn next_due(&self) -> Option<Duration> {
+        self.schedule.first().map(|(due, _)| *due)
+    }
+
+    /// The routers about which something is to be done by now.
+    pub(crate) fn due(&self, now: Duration) -> Vec<NodeIndex> {
+        self.schedule.iter().take_while(|(due, _)| *due <= now).map(|(_, index)| *index).collect()
+    }
+
+    fn count(&self, _looks: usize) {
+        #[cfg(test)]
+        self.looked_at.set(self.looked_at.get() + _looks);
     }
 
     /// Adds a router under the lowest free number. `None`: the table is full.
@@ -148,7 +210,8 @@ impl NodeTable {
             self.slots.push(None);
         }
         let index = NodeIndex(u16::try_from(free).ok()?);
-        self.slots[free] = Some(Node::new(id, now));
+        self.slots[free] = Some(Node { touched: true, ..Node::new(id, now) });
+        self.touched.push(index);
         self.by_id.insert(id.to_owned(), index);
         Some(index)
     }
@@ -156,6 +219,9 @@ impl NodeTable {
     pub(crate) fn remove(&mut self, index: NodeIndex) -> Option<Node> {
         let node = self.slots.get_mut(usize::from(index.0))?.take()?;
         self.by_id.remove(&node.id);
+        if let Some(filed) = node.filed {
+            self.schedule.remove(&(filed, index));
+        }
         while self.slots.len() > 1 && self.slots.last().is_some_and(Option::is_none) {
             self.slots.pop();
         }
@@ -164,12 +230,19 @@ impl NodeTable {
 
     /// All, by number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (NodeIndex, &Node)> {
+        self.count(self.slots.len());
         let index = |at: usize| NodeIndex(u16::try_from(at).unwrap_or(u16::MAX));
         self.slots.iter().enumerate().filter_map(move |(at, node)| Some((index(at), node.as_ref()?)))
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
     /// The numbers of all, in the order of their ids.
     pub(crate) fn indexes_by_id(&self) -> Vec<NodeIndex> {
+        self.count(self.slots.len());
         self.by_id.values().copied().collect()
     }
 }

@@ -120,6 +120,11 @@ pub enum Output {
         /// The router.
         index: NodeIndex,
     },
+    /// A connection leads from this router to this router itself.
+    LeadsHere {
+        /// The connection, by one of its two ends.
+        link: LinkRef,
+    },
     /// A line for the log.
     Log {
         /// Where it belongs.

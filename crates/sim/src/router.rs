@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use router_core::{
-    AttachInfo, ConnKey, ConnectionInfo, Core, Level, LinkKey, LinkTerms, Mode, NewAddressConfig, Now, Offer, Offered,
-    OutKey, Role, Route, RouterIndex, RouterSettings, Treatment,
+    AttachInfo, ConnKey, ConnectionInfo, Core, Level, LinkKey, LinkTerms, Mode, NetworkEvent, NewAddressConfig, Now,
+    Offer, Offered, OutKey, Role, RouterSettings, Treatment,
 };
-use router_net::{Config, Hint, LinkRef, NodeIndex, Output, PathEngine};
+use router_net::{Config, LinkRef, Output, PathEngine};
 
 use crate::frame::{Attach, Frame, WireLink};
 use crate::host::{Conn, SimHost, Told, print_line};
@@ -282,68 +282,24 @@ impl Router {
 
     fn tell_engine(&mut self, now: Now, told: Told) {
         match told {
-            Told::Up(conn, cost) => self.engine.neighbor_up(now, LinkRef(conn.0), cost),
-            Told::Lost(conn) => self.engine.neighbor_lost(now, LinkRef(conn.0)),
-            Told::Local(key, treatment, present) => self.engine.local_address(now, &key, hint(treatment), present),
+            Told::Up(conn, cost) => self.engine.network_event(now, NetworkEvent::NeighborUp { conn, cost }),
+            Told::Lost(conn) => self.engine.network_event(now, NetworkEvent::NeighborLost { conn }),
+            Told::Local(key, treatment, present) => {
+                self.engine.network_event(now, NetworkEvent::LocalAddress { key: &key, treatment, present });
+            }
             Told::Control(from, message) => {
-                self.engine.receive(now, from.map(|conn| LinkRef(conn.0)), message.control().unwrap_or_default());
+                self.engine.receive(now, from.map(LinkRef::from), message.control().unwrap_or_default());
             }
         }
     }
 
     fn carry_out(&mut self, now: Now, output: Output) {
-        let (core, host) = (&mut self.core, &mut self.host);
-        match output {
-            Output::Send { to, on, content } => {
-                let on = on.map(|link| ConnKey(link.0));
-                core.send_control(now, host, &to, on, Rc::new(Message::of_router(content, &to)));
-            }
-            Output::RouterAdded { index, id } => core.add_router(now, host, router(index), &id),
-            Output::RouterRemoved { index } => core.remove_router(now, host, router(index)),
-            Output::Route { index, next_hop, cost, comes_by, valid_origins } => {
-                let valid_origins = valid_origins.into_iter().map(router).collect();
-                let route =
-                    Route { next_hop: ConnKey(next_hop.0), cost, comes_by: comes_by.map(router), valid_origins };
-                core.set_route(now, host, router(index), Some(route));
-            }
-            Output::Unreachable { index } => core.set_route(now, host, router(index), None),
-            Output::Radius(radius) => core.set_radius(radius),
-            Output::RemoteAddress { index, key, hint, present: true } => {
-                core.add_remote_address(now, host, router(index), &key, hint.map(treatment));
-            }
-            Output::RemoteAddress { index, key, .. } => core.remove_remote_address(now, host, router(index), &key),
-            Output::Flush { index } => core.flush_remote_addresses(now, host, router(index)),
-            Output::Log { module, level, text } => {
-                if host.logged.is_some() {
-                    print_line(&format!("{now:?} {} {module:?} ({level:?}) {text}", self.id));
-                }
-            }
+        let content = |to: &str, bytes| Rc::new(Message::of_router(bytes, to));
+        let left = output.carry_out(&mut self.core, &mut self.host, now, content);
+        if let Some(Output::Log { module, level, text }) = left
+            && self.host.logged.is_some()
+        {
+            print_line(&format!("{now:?} {} {module:?} ({level:?}) {text}", self.id));
         }
-    }
-}
-
-fn router(index: NodeIndex) -> RouterIndex {
-    RouterIndex(index.0)
-}
-
-fn hint(treatment: Treatment) -> Hint {
-    match treatment {
-        Treatment::Flood => Hint::Flood,
-        Treatment::Multicast => Hint::Multicast,
-        Treatment::Closest => Hint::Closest,
-        Treatment::Balanced => Hint::Balanced,
-        Treatment::LinkBalanced => Hint::LinkBalanced,
-        Treatment::Unavailable => Hint::Unavailable,
-    }
-}
-
-fn treatment(hint: Hint) -> Treatment {
-    match hint {
-        Hint::Flood => Treatment::Flood,
-        Hint::Multicast => Treatment::Multicast,
-        Hint::Closest => Treatment::Closest,
-        Hint::Balanced => Treatment::Balanced,
-        Hint::LinkBalanced => Treatment::LinkBalanced,
-        Hint::Unavailable => Treatment::Unavailable,
     }
 }

@@ -141,3 +141,20 @@ fn a_router_that_is_gone_leaves_nothing() {
     assert!(record.core.address("RC").is_none() && record.core.address("M0q").is_none());
     assert_eq!(record.core.object_counts().addresses, before - 2);
 }
+
+#[test]
+fn a_control_message_that_is_refused_is_told_of_once_in_a_line_that_names_both_routers() {
+    let mut mesh = listening(&["A", "B"], &[(0, 1)]);
+    mesh.routers[1].host.refuses = Some("Too many messages wait");
+    for _ in 0..3 {
+        mesh.send_control(0, "amqp:/_topo/0/B/qdrouter.ma", None);
+    }
+    let told = |mesh: &Mesh| mesh.routers[1].host.logs.iter().filter(|line| line.contains("refuses")).count();
+    let line = mesh.routers[1].host.logs.iter().find(|line| line.contains("refuses")).expect("it is told");
+    let parts = ["Router B refuses", "_topo/0/B/qdrouter.ma", "from router A", "Too many messages wait"];
+    assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+    assert_eq!(told(&mesh), 1);
+    mesh.pass_time(3_600);
+    mesh.send_control(0, "amqp:/_topo/0/B/qdrouter.ma", None);
+    assert_eq!(told(&mesh), 2);
+}

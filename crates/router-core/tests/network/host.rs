@@ -94,6 +94,8 @@ pub(crate) struct MeshHost {
     pub(crate) offered: Option<Message>,
     /// Credit of outgoing links.
     pub(crate) credit: BTreeMap<u32, u32>,
+    /// Why subscribers take nothing.
+    pub(crate) refuses: Option<&'static str>,
     /// What subscribers were handed.
     pub(crate) subscribed: Vec<(SubscriberId, u64)>,
     pub(crate) logs: Vec<String>,
@@ -152,6 +154,9 @@ impl Host for MeshHost {
         _: &SubscriberDelivery,
     ) -> Result<(), ErrorCondition> {
         let message = content.map(|content| &**content).or(self.offered.as_ref()).expect("there is a message");
+        if let Some(why) = self.refuses {
+            return Err(ErrorCondition::new("amqp:resource-limit-exceeded", why));
+        }
         self.subscribed.push((subscriber, message.number));
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Addresses: what has consumers here and elsewhere.
 
 use super::PathEngine;
+use crate::throttle::Topic;
 use crate::wire::{ALL_MOBILE_ADDRESS, Body, mobile_address};
 use crate::{Hint, Level, Module, NodeIndex, Output};
 use std::collections::BTreeMap;
@@ -89,8 +90,11 @@ impl PathEngine {
             return;
         }
         if node.addresses.len() >= max && !node.addresses.contains_key(&key) {
-            let text = format!("Router {} has more than {max} addresses: {key} is left out", node.id);
-            return self.log(Module::RouterMa, Level::Warning, text);
+            if self.throttle.says(self.now, Topic::TooManyAddresses, &node.id) {
+                let text = format!("Router {} has more than {max} addresses: {key} and others are left out", node.id);
+                self.log(Module::RouterMa, Level::Warning, text);
+            }
+            return;
         }
         node.addresses.insert(key.clone(), hint);
         self.outputs.push_back(Output::RemoteAddress { index, key, hint, present: true });

@@ -3,7 +3,7 @@
 use super::PathEngine;
 use crate::neighbor::{Link, Peer, Refused};
 use crate::wire::{Body, HELLO_ADDRESS};
-use crate::{Level, LinkRef, Module};
+use crate::{Level, LinkRef, Module, Output};
 use std::time::Duration;
 
 impl PathEngine {
@@ -76,8 +76,9 @@ impl PathEngine {
     /// Whether a greeting comes from a router whose id belongs to another.
     fn is_refused(&mut self, at: LinkRef, id: &str, instance: i64) -> bool {
         if id == self.config.id {
-            if instance != self.config.instance {
-                self.refuse(at, id, instance, self.config.instance, None);
+            match instance == self.config.instance {
+                true => self.leads_here(at),
+                false => self.refuse(at, id, instance, self.config.instance, None),
             }
             return true;
         }
@@ -98,6 +99,14 @@ impl PathEngine {
             link.refused = Some(Refused { instance, since, logged: false });
         }
         true
+    }
+
+    /// A greeting of this router's own came back. Its owner is told once.
+    fn leads_here(&mut self, at: LinkRef) {
+        let (instance, since) = (self.config.instance, self.now);
+        let Some(link) = self.links.get_mut(at).filter(|link| link.refused.is_none()) else { return };
+        link.refused = Some(Refused { instance, since, logged: true });
+        self.outputs.push_back(Output::LeadsHere { link: at });
     }
 
     /// Another connection on which a router of the same id but another instance is heard.

@@ -101,19 +101,18 @@ impl PathEngine {
         }
     }
 
-    /// Answers requests of routers that can be reached. Who asks may know the way before this router does.
-    pub(super) fn answer_owed(&mut self) {
-        let owed = self.nodes.iter().filter(|(_, node)| node.route.is_some() && node.owed != Owed::default());
-        let owed: Vec<NodeIndex> = owed.map(|(index, _)| index).collect();
-        for index in owed {
-            let Some(node) = self.nodes.get_mut(index) else { continue };
-            let (id, owed) = (node.id.clone(), std::mem::take(&mut node.owed));
-            if owed.link_state {
-                self.answer_link_state_request(&id);
-            }
-            if owed.addresses {
-                self.answer_address_request(&id);
-            }
+    /// Answers what a router that can be reached has asked. Who asks may know the way before this router does.
+    pub(super) fn answer_owed(&mut self, index: NodeIndex) {
+        if self.nodes.get(index).is_none_or(|node| node.owed == Owed::default()) {
+            return;
+        }
+        let Some(node) = self.nodes.get_mut(index) else { return };
+        let (id, owed) = (node.id.clone(), std::mem::take(&mut node.owed));
+        if owed.link_state {
+            self.answer_link_state_request(&id);
+        }
+        if owed.addresses {
+            self.answer_address_request(&id);
         }
     }
 
@@ -125,8 +124,10 @@ impl PathEngine {
     /// Forgets the link states of routers that have been silent for too long.
     pub(super) fn age_link_states(&mut self) {
         let (now, age) = (self.now, self.config.remote_ls_max_age);
-        let old = self.nodes.iter().filter(|(_, node)| node.link_state.is_some() && node.heard + age <= now);
-        let old: Vec<NodeIndex> = old.map(|(index, _)| index).collect();
+        let mut old = self.nodes.due(now);
+        old.retain(|index| {
+            self.nodes.get(*index).is_some_and(|node| node.link_state.is_some() && node.heard + age <= now)
+        });
         for index in &old {
             if let Some(node) = self.nodes.get_mut(*index) {
                 node.link_state = None;
@@ -139,30 +140,28 @@ impl PathEngine {
         }
     }
 
-    /// Asks routers in reach for whatever is lacking.
-    pub(super) fn fetch_all(&mut self) {
-        let due = |fetch: &Fetch| fetch.due().is_some_and(|due| due <= self.now);
-        let reached = self.nodes.iter().filter(|(_, node)| node.route.is_some());
-        let asks: Vec<_> = reached
-            .map(|(index, node)| (index, due(&node.link_state_fetch), due(&node.address_fetch)))
-            .filter(|(_, link_state, addresses)| *link_state || *addresses)
-            .collect();
-        for (index, link_state, addresses) in asks {
-            let now = self.now;
-            let Some(node) = self.nodes.get_mut(index) else { continue };
-            let id = node.id.clone();
-            if link_state {
-                node.link_state_fetch.ask(now);
-            }
-            if addresses {
-                node.address_fetch.ask(now);
-            }
-            if link_state {
-                self.send(&router_address(&id), None, Body::LinkStateRequest);
-            }
-            if addresses {
-                self.request_addresses(&id);
-            }
+    /// Asks a router in reach for whatever is lacking.
+    pub(super) fn fetch(&mut self, index: NodeIndex) {
+        let now = self.now;
+        let due = |fetch: &Fetch| fetch.due().is_some_and(|due| due <= now);
+        let Some(node) = self.nodes.get(index) else { return };
+        let (link_state, addresses) = (due(&node.link_state_fetch), due(&node.address_fetch));
+        if !link_state && !addresses {
+            return;
+        }
+        let Some(node) = self.nodes.get_mut(index) else { return };
+        let id = node.id.clone();
+        if link_state {
+            node.link_state_fetch.ask(now);
+        }
+        if addresses {
+            node.address_fetch.ask(now);
+        }
+        if link_state {
+            self.send(&router_address(&id), None, Body::LinkStateRequest);
+        }
+        if addresses {
+            self.request_addresses(&id);
         }
     }
 }

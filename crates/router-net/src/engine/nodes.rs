@@ -1,13 +1,29 @@
 //! Routers come, restart and go.
 
 use super::PathEngine;
-use crate::node::Node;
-use crate::{Level, LinkState, Module, NodeIndex, NodeView, Output};
+use crate::node::{Node, Owed};
+use crate::throttle::Topic;
+use crate::{Config, Level, LinkState, Module, NodeIndex, NodeView, Output};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// A router that has restarted is not heard so often with what it said before: not all of that was under way for so long.
 const NAMESAKE: u8 = 3;
+/// A router that nobody in reach speaks of any more is forgotten after so many greetings.
+const LOST: u32 = 2;
+
+impl Node {
+    /// When something is to be done about it.
+    pub(super) fn timeout(&self, config: &Config) -> Option<Duration> {
+        let reached = self.route.is_some();
+        let fetches = [&self.link_state_fetch, &self.address_fetch];
+        let fetches = fetches.into_iter().filter_map(|fetch| fetch.due().filter(|_| reached));
+        let owed = Some(Duration::ZERO).filter(|_| reached && self.owed != Owed::default());
+        let aged = self.link_state.as_ref().map(|_| self.heard + config.remote_ls_max_age);
+        let lost = self.lost_since.map(|since| since + config.hello_interval * LOST);
+        fetches.chain(owed).chain(aged).chain(lost).min()
+    }
+}
 
 impl PathEngine {
     /// The number of a router, which is added if it is new. `None`: the network is full.
@@ -16,15 +32,14 @@ impl PathEngine {
             return Some(index);
         }
         let Some(index) = self.nodes.add(id, self.now) else {
-            if !std::mem::replace(&mut self.full, true) {
-                let max = self.config.max_routers;
+            let max = self.config.max_routers;
+            if self.throttle.says(self.now, Topic::Full, "") {
                 let text = format!("Router {id} and those after it are ignored: the network has {max} routers already");
                 self.log(Module::Router, Level::Error, text);
             }
             return None;
         };
-        self.look_for_lost = true;
-        // Somebody may have named it long ago.
+        // Somebody may have named it long ago; and whether anybody does is looked at then.
         self.compute_soon();
         self.trace(Module::Router, Level::Trace, || format!("Node {id} created: maskbit={}", index.0));
         self.outputs.push_back(Output::RouterAdded { index, id: id.to_owned() });
@@ -77,19 +92,21 @@ impl PathEngine {
         }
     }
 
-    /// Deletes routers that have been out of reach for two greetings, if no router in reach speaks of them.
-    pub(super) fn forget_lost(&mut self) {
-        if std::mem::take(&mut self.look_for_lost) {
-            self.mark_lost();
+    /// Does what is due about a router: asks it for what is lacking, answers it, or forgets it.
+    pub(super) fn attend(&mut self, index: NodeIndex) {
+        let Some(node) = self.nodes.get(index) else { return };
+        // It has been out of reach for two greetings, and no router in reach speaks of it.
+        if node.lost_since.is_some_and(|since| since + self.config.hello_interval * LOST <= self.now) {
+            return self.forget(index);
         }
-        let (now, age) = (self.now, self.config.hello_interval * 2);
-        let over = |node: &Node| node.lost_since.is_some_and(|since| since + age <= now);
-        let over: Vec<NodeIndex> = self.nodes.iter().filter(|(_, node)| over(node)).map(|(index, _)| index).collect();
-        over.into_iter().for_each(|index| self.forget(index));
+        if node.route.is_some() {
+            self.fetch(index);
+            self.answer_owed(index);
+        }
     }
 
     /// Looks which routers are out of reach while no router in reach speaks of them.
-    fn mark_lost(&mut self) {
+    pub(super) fn mark_lost(&mut self) {
         let lost: Vec<(NodeIndex, bool)> = {
             let reached = self.nodes.iter().filter(|(_, node)| node.route.is_some());
             let states = reached.filter_map(|(_, node)| node.link_state.as_ref());
@@ -108,19 +125,8 @@ impl PathEngine {
 
     fn forget(&mut self, index: NodeIndex) {
         let Some(node) = self.nodes.remove(index) else { return };
-        self.full = false;
         self.outputs.push_back(Output::RouterRemoved { index });
         self.trace(Module::Router, Level::Trace, || format!("Node {} deleted", node.id));
-    }
-
-    /// When something is to be done about a router.
-    pub(super) fn node_timeout(&self, node: &Node) -> Option<Duration> {
-        let reached = node.route.is_some();
-        let fetches = [&node.link_state_fetch, &node.address_fetch];
-        let fetches = fetches.into_iter().filter_map(|fetch| fetch.due().filter(|_| reached));
-        let aged = node.link_state.as_ref().map(|_| node.heard + self.config.remote_ls_max_age);
-        let lost = node.lost_since.map(|since| since + self.config.hello_interval * 2);
-        fetches.chain(aged).chain(lost).min()
     }
 
     pub(super) fn own_view(&self) -> NodeView<'_> {

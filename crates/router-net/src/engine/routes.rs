@@ -15,7 +15,7 @@ impl PathEngine {
 
     /// Routes are computed soon: news from afar come in bursts, and the work grows with the square of the network.
     pub(super) fn compute_soon(&mut self) {
-        let routers = u32::try_from(self.nodes.iter().count()).unwrap_or(u32::MAX);
+        let routers = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         let spacing = Duration::from_millis(20) + Duration::from_millis(1) * routers;
         let at = self.computed_at.map_or(self.now, |last| last + spacing).max(self.now);
         self.compute_at = Some(self.compute_at.map_or(at, |known| known.min(at)));

@@ -166,6 +166,20 @@ fn a_router_that_starts_twice_in_one_second_is_asked_for_everything_again() {
 }
 
 #[test]
+fn a_router_that_starts_twice_in_one_second_has_its_new_neighbours_known() {
+    let mut network = Network::of(&[("A", "B", 1), ("B", "C", 1), ("C", "D", 1), ("D", "A", 1), ("C", "FAR", 1)]);
+    network.run(SECOND * 5);
+    network.kill("B", false);
+    // With as many neighbours as before its link state has changed as often as before, and FAR knows a way all the time.
+    network.start_at("B", Config::new("B", 1_000).started_at(1_000_001));
+    network.join("A", "B", 1);
+    network.join("B", "D", 1);
+    network.run(SECOND * 40);
+    let known = network.routers["FAR"].engine.nodes().find(|node| node.id == "B").map(|node| node.link_state);
+    assert_eq!(known, Some(vec![("A", 1), ("D", 1)]));
+}
+
+#[test]
 fn a_partition_heals() {
     let mut network = ring();
     let wires = [network.wire("A", "B"), network.wire("C", "D")];
@@ -331,4 +345,59 @@ fn a_network_larger_than_the_limit_says_so_and_works_as_far_as_it_goes() {
     network.run(SECOND * 5);
     assert_eq!(network.routers["A"].ids.len(), 3);
     assert!(network.routers["A"].log.iter().any(|(level, line)| *level == Level::Error && line.contains("4 routers")));
+}
+
+#[test]
+fn a_full_network_is_told_of_once_however_many_routers_come_and_go() {
+    let mut network = Network::new(1);
+    network.max_routers = 3;
+    ["A", "B", "C"].iter().for_each(|id| network.start(id, 1_000));
+    network.join("A", "B", 1);
+    network.join("A", "C", 1);
+    network.run(SECOND * 5);
+    for number in 0..5 {
+        let id = format!("D{number}");
+        network.start(&id, 1_000);
+        network.join("A", &id, 1);
+        network.run(SECOND * 5);
+        network.kill(&id, true);
+        // One that was known goes and comes back, which makes room for a while.
+        network.kill("C", true);
+        network.run(SECOND * 5);
+        network.start("C", 1_001 + number);
+        network.join("A", "C", 1);
+        network.run(SECOND * 5);
+    }
+    let told = network.routers["A"].log.iter().filter(|(_, text)| text.contains("are ignored")).count();
+    assert_eq!(told, 1);
+}
+
+#[test]
+fn addresses_beyond_the_limit_are_told_of_once() {
+    let now = SECOND;
+    let mut engine = PathEngine::new(Config { max_addresses: 2, ..Config::new("A", 1) }, now);
+    let said = |body| ControlMessage { id: "B".to_owned(), body }.encode(HELLO_ADDRESS);
+    engine.neighbor_up(now, LinkRef(1), 1);
+    engine.receive(now, Some(LinkRef(1)), &said(Body::Hello { instance: 1, seen: vec!["A".to_owned()] }));
+    for mobile_seq in 1..5 {
+        let exist = (0..100).map(|key| (format!("M0{key}"), None)).collect();
+        engine.receive(now, Some(LinkRef(1)), &said(Body::Addresses { mobile_seq, exist }));
+    }
+    let outputs: Vec<Output> = std::iter::from_fn(|| engine.poll_output()).collect();
+    let lines = outputs.iter().filter(|it| matches!(it, Output::Log { text, .. } if text.contains("left out"))).count();
+    let taken = outputs.iter().filter(|it| matches!(it, Output::RemoteAddress { .. })).count();
+    assert_eq!((lines, taken), (1, 2));
+}
+
+#[test]
+fn a_connection_that_leads_back_is_told_of_once() {
+    let mut engine = PathEngine::new(Config::new("A", 1), SECOND);
+    engine.neighbor_up(SECOND, LinkRef(1), 1);
+    let greeting = ControlMessage { id: "A".to_owned(), body: Body::Hello { instance: 1, seen: Vec::new() } };
+    for _ in 0..3 {
+        engine.receive(SECOND, Some(LinkRef(1)), &greeting.encode(HELLO_ADDRESS));
+    }
+    let outputs = std::iter::from_fn(|| engine.poll_output());
+    let told: Vec<Output> = outputs.filter(|output| matches!(output, Output::LeadsHere { .. })).collect();
+    assert_eq!(told, [Output::LeadsHere { link: LinkRef(1) }]);
 }

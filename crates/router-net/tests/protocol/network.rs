@@ -85,7 +85,12 @@ impl Network {
 
     /// Starts a router, or starts it again.
     pub(crate) fn start(&mut self, id: &str, instance: i64) {
-        let config = Config { max_routers: self.max_routers, ..Config::new(id, instance) };
+        self.start_at(id, Config::new(id, instance));
+    }
+
+    /// The same with settings of its own.
+    pub(crate) fn start_at(&mut self, id: &str, config: Config) {
+        let config = Config { max_routers: self.max_routers, ..config };
         self.counter += 1;
         let router = Router {
             engine: PathEngine::new(config, self.now),
@@ -216,6 +221,7 @@ impl Network {
                     };
                 }
                 Output::Flush { index } => _ = router.addresses.remove(&index),
+                Output::LeadsHere { .. } => {}
                 Output::Log { level, text, .. } => router.log.push((level, text)),
             }
         }

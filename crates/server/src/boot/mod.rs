@@ -62,7 +62,15 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
     };
     let next_tick = shards.now();
     activate_management(&shards);
-    let mut plane = Plane { shards, agent: Agent::new(), entities, events: receiver, lookups: looked_up, next_tick };
+    let mut plane = Plane {
+        shards,
+        agent: Agent::new(),
+        entities,
+        events: receiver,
+        lookups: looked_up,
+        inbox: Default::default(),
+        next_tick,
+    };
     let workers = config.router.worker_threads;
     for entity in config.entities {
         apply(&mut plane.entities, entity)?;

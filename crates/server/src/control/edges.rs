@@ -1,7 +1,7 @@
 //! An interior router's side of the edge protocol: who of the edge routers is still there, and what they are told of
 //! addresses. Routers of other modes only hear heartbeats, of whoever sends them.
 
-use crate::control::protocol::{Core, conn_of, link_of, log};
+use crate::control::protocol::{Core, log};
 use crate::shard::{EdgeUpdate, Shards, SubscriberMessage};
 use router_core::{Destinations, LinkKey, Mode, SubscriberId};
 use router_net::edge::{Interior, InteriorOutput, answer_lookup};
@@ -39,16 +39,16 @@ impl Edges {
         let now = self.shards.now();
         match update {
             EdgeUpdate::ConnectionLost { conn } => {
-                self.tracking.remove(&link_of(conn));
-                self.interior.connection_lost(link_of(conn));
+                self.tracking.remove(&conn.into());
+                self.interior.connection_lost(conn.into());
             }
             EdgeUpdate::Producer { conn, key, present: true, destinations } => {
-                self.interior.producer_attached(link_of(conn), &key, known_as(destinations));
+                self.interior.producer_attached(conn.into(), &key, known_as(destinations));
             }
-            EdgeUpdate::Producer { conn, key, .. } => self.interior.producer_detached(link_of(conn), &key),
+            EdgeUpdate::Producer { conn, key, .. } => self.interior.producer_detached(conn.into(), &key),
             EdgeUpdate::Destinations { key, destinations } => self.interior.destinations(&key, known_as(destinations)),
             EdgeUpdate::Tracking { conn, link, present } => {
-                let on = link_of(conn);
+                let on = conn.into();
                 if present {
                     self.tracking.insert(on, link);
                 } else if self.tracking.get(&on) == Some(&link) {
@@ -57,9 +57,9 @@ impl Edges {
                 self.interior.tracking_link(on, self.tracking.contains_key(&on));
             }
             EdgeUpdate::HeartbeatLink { conn, container, present } => {
-                self.interior.heartbeat_link(now, link_of(conn), &container, present);
+                self.interior.heartbeat_link(now, conn.into(), &container, present);
             }
-            EdgeUpdate::Heartbeat { conn } => self.interior.heartbeat(now, link_of(conn)),
+            EdgeUpdate::Heartbeat { conn } => self.interior.heartbeat(now, conn.into()),
             // For edge routers.
             EdgeUpdate::UplinkOpened { .. }
             | EdgeUpdate::LinkAnswered { .. }
@@ -115,13 +115,13 @@ impl Edges {
 
 /// The number of a connection.
 fn number(core: &Core, now: Duration, on: LinkRef) -> Option<u64> {
-    core.connection(now, conn_of(on)).map(|connection| connection.id)
+    core.connection(now, on.into()).map(|connection| connection.id)
 }
 
 fn known_as(destinations: Destinations) -> edge::Destinations {
     match destinations {
         Destinations::None => edge::Destinations::None,
-        Destinations::Only(conn) => edge::Destinations::Only(link_of(conn)),
+        Destinations::Only(conn) => edge::Destinations::Only(conn.into()),
         Destinations::Elsewhere => edge::Destinations::Elsewhere,
     }
 }

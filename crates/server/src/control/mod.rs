@@ -4,6 +4,7 @@ pub(crate) mod connector;
 pub(crate) mod connectors;
 pub(crate) mod edges;
 pub(crate) mod failover;
+pub(crate) mod inbox;
 pub(crate) mod listener;
 pub(crate) mod listeners;
 pub(crate) mod lookup;

@@ -1,16 +1,16 @@
 //! The routing protocol at work: its engine is told what happens and when, and what it wants is carried out.
 
-use crate::control::protocol::{Core, conn_of, hint_of, is_traced, link_of, log, treatment_of};
+use crate::control::protocol::{Core, is_traced, log};
 use crate::shard::{NetworkUpdate, Shards, SubscriberMessage};
 use config::RouterConfig;
-use router_core::{Route, RouterIndex, SubscriberId};
-use router_net::{Config, NodeIndex, NodeView, Output, PathEngine};
+use router_core::{ConnKey, SubscriberId};
+use router_net::{Config, LinkRef, NodeView, Output, PathEngine};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Routers in a network. The old router knows 128 of them at most, and ignores those that it hears of later.
 const MAX_ROUTERS: u16 = 1024;
 
-/// Where messages of the routing protocol come in: greetings, advertisements to all, requests and answers to this router;
+/// Where messages of the routing protocol come in: greetings first, advertisements to all, requests and answers to this router;
 /// the same for addresses.
 const CONTROL_ADDRESSES: [&str; 5] = ["Lqdhello", "Tqdrouter", "Lqdrouter", "Tqdrouter.ma", "Lqdrouter.ma"];
 /// How many outputs are carried out in one go: messages that pass do not wait for all of a large network to be told of.
@@ -28,7 +28,8 @@ impl Network {
         let mut engine = PathEngine::new(settings(router), shards.now());
         engine.log_traces(is_traced());
         let subscribe = |key: &&str| shards.with_core(|core, host, now| core.subscribe_control(now, host, key));
-        let subscribers = CONTROL_ADDRESSES.iter().map(subscribe).collect();
+        let subscribers: Vec<SubscriberId> = CONTROL_ADDRESSES.iter().map(subscribe).collect();
+        shards.take_apart(&subscribers);
         let mut network = Self { shards: shards.clone(), engine, subscribers };
         network.carry_out();
         network
@@ -37,14 +38,13 @@ impl Network {
     /// The core has news.
     pub(crate) fn update(&mut self, update: NetworkUpdate) {
         let now = self.shards.now();
-        match update {
-            NetworkUpdate::NeighborUp { conn, cost } => self.engine.neighbor_up(now, link_of(conn), cost),
-            NetworkUpdate::NeighborLost { conn } => self.engine.neighbor_lost(now, link_of(conn)),
-            NetworkUpdate::LocalAddress { key, treatment, present } => {
-                self.engine.local_address(now, &key, hint_of(treatment), present);
-            }
-        }
+        self.engine.network_event(now, (&update).into());
         self.carry_out();
+    }
+
+    /// Whether a message is a neighbour's greeting, which must not wait: without it the neighbour is taken to be lost.
+    pub(crate) fn is_greeting(&self, message: &SubscriberMessage) -> bool {
+        self.subscribers.first() == Some(&message.subscriber)
     }
 
     /// A message has come for one of the core's subscribers. False: it is not for the routing protocol.
@@ -52,7 +52,7 @@ impl Network {
         if !self.subscribers.contains(&message.subscriber) {
             return false;
         }
-        let from = message.from.conn.map(link_of);
+        let from = message.from.conn.map(LinkRef::from);
         self.engine.receive(self.shards.now(), from, &message.message);
         self.carry_out();
         true
@@ -91,36 +91,28 @@ impl Network {
             }
             self.shards.with_core(|core, host, now| {
                 for order in orders {
-                    obey(core, host, now, order);
+                    let left = order.carry_out(core, host, now, |_, bytes| Shards::content(&bytes));
+                    if let Some(Output::LeadsHere { link }) = left {
+                        complain_of_circle(core, now, link.into());
+                    }
                 }
             });
         }
     }
 }
 
-fn obey(core: &mut Core, host: &mut crate::shard::ShardHost, now: Duration, order: Output) {
-    match order {
-        Output::Send { to, on, content } => {
-            // Nobody there: then there is nobody to tell.
-            core.send_control(now, host, &to, on.map(conn_of), Shards::content(&content));
-        }
-        Output::RouterAdded { index, id } => core.add_router(now, host, router_of(index), &id),
-        Output::RouterRemoved { index } => core.remove_router(now, host, router_of(index)),
-        Output::Route { index, next_hop, cost, comes_by, valid_origins } => {
-            let valid_origins = valid_origins.into_iter().map(router_of).collect();
-            let comes_by = comes_by.map(|index| RouterIndex(index.0));
-            let route = Route { next_hop: conn_of(next_hop), cost, comes_by, valid_origins };
-            core.set_route(now, host, router_of(index), Some(route));
-        }
-        Output::Unreachable { index } => core.set_route(now, host, router_of(index), None),
-        Output::Radius(radius) => core.set_radius(radius),
-        Output::RemoteAddress { index, key, hint, present: true } => {
-            core.add_remote_address(now, host, router_of(index), &key, hint.map(treatment_of));
-        }
-        Output::RemoteAddress { index, key, .. } => core.remove_remote_address(now, host, router_of(index), &key),
-        Output::Flush { index } => core.flush_remote_addresses(now, host, router_of(index)),
-        Output::Log { module, level, text } => log(module, level, &text),
-    }
+/// Tells whoever runs the router that one of its connections leads back to it.
+fn complain_of_circle(core: &Core, now: Duration, link: ConnKey) {
+    // Both ends of the connection are here; the one that connected can be named.
+    let Some(connection) = core.connection(now, link).filter(|connection| !connection.incoming) else { return };
+    let (id, host, own) = (connection.id, connection.host, connection.container);
+    let name = connection.configured_name.unwrap_or_default();
+    logging::log!(
+        ROUTER,
+        Error,
+        "[C{id}] Connector {name} of router {own} leads to {host}, which is router {own} itself: give the connector the \
+         host and port of another router, or remove it"
+    );
 }
 
 fn settings(router: &RouterConfig) -> Config {
@@ -138,8 +130,4 @@ fn settings(router: &RouterConfig) -> Config {
         remote_ls_max_age: router.remote_ls_max_age,
         ..engine
     }
-}
-
-fn router_of(index: NodeIndex) -> RouterIndex {
-    RouterIndex(index.0)
 }

@@ -1,5 +1,6 @@
 //! The control plane's loop: takes up one thing after the other.
 
+use crate::control::inbox::{Inbox, Turn};
 use crate::control::listeners::RequiredListenerFailed;
 use crate::control::lookup::{Asker, LookedUp};
 use crate::control::network::Network;
@@ -14,6 +15,8 @@ use tokio::sync::mpsc;
 
 /// The core's timers need no finer time than this.
 const CORE_TICK: Duration = Duration::from_secs(1);
+/// So many events are taken before what is due is looked at. Each of them is little work.
+const EVENTS: usize = 1024;
 
 /// The control plane of a running router.
 pub(crate) struct Plane {
@@ -22,6 +25,8 @@ pub(crate) struct Plane {
     pub(crate) entities: Entities,
     pub(crate) events: mpsc::UnboundedReceiver<ShardEvent>,
     pub(crate) lookups: mpsc::UnboundedReceiver<LookedUp>,
+    /// Messages for the router itself that wait for their turn.
+    pub(crate) inbox: Inbox,
     /// When the core's timers are looked at next, in the shards' time.
     pub(crate) next_tick: Duration,
 }
@@ -63,16 +68,48 @@ impl Plane {
     /// If the router must end.
     pub(crate) async fn step(&mut self) -> Result<(), End> {
         let idle_time = self.due().saturating_sub(self.shards.now());
+        let waiting = !self.inbox.is_empty();
+        let idle = async move {
+            match waiting {
+                // Others on this thread have their turn too.
+                true => tokio::task::yield_now().await,
+                false => tokio::time::sleep(idle_time).await,
+            }
+        };
         let outcome = tokio::select! {
             event = self.events.recv() => self.take_event(event.ok_or(End::ShardsGone)?),
             Some(result) = self.lookups.recv() => self.take_lookup(result),
-            () = tokio::time::sleep(idle_time) => Ok(()),
+            () = idle => Ok(()),
         };
-        // Asked after every event too: however many there are, what is due has its turn.
+        outcome.and_then(|()| self.take_turn()).map_err(End::ListenerFailed)
+    }
+
+    /// First whatever has happened, greetings of neighbours among it; then what is due; then some of what may wait. However
+    /// much there is of one, the others have their turn.
+    fn take_turn(&mut self) -> Result<(), RequiredListenerFailed> {
+        for _ in 0..EVENTS {
+            let Ok(event) = self.events.try_recv() else { break };
+            self.take_event(event)?;
+        }
         if self.due() <= self.shards.now() {
             self.take_timeout();
         }
-        outcome.map_err(End::ListenerFailed)
+        self.take_messages();
+        Ok(())
+    }
+
+    fn take_messages(&mut self) {
+        let mut turn = Turn::default();
+        while let Some(message) = self.inbox.next(&mut turn) {
+            let Entities { network, edges, uplink, .. } = &mut self.entities;
+            let taken = network.as_mut().is_some_and(|network| network.receive(&message))
+                || edges.receive(&message)
+                || uplink.as_mut().is_some_and(|uplink| uplink.receive(&message));
+            if !taken {
+                self.answer(&message);
+                turn.end();
+            }
+        }
     }
 
     /// When the next thing is due by time.
@@ -151,15 +188,10 @@ impl Plane {
                 Some(uplink) => uplink.look_up(look_up),
                 None => self.shards.looked_up(look_up.link, look_up.token, Verdict::Local),
             },
-            ShardEvent::Message(message) => {
-                let Entities { network, edges, uplink, .. } = &mut self.entities;
-                let taken = network.as_mut().is_some_and(|network| network.receive(&message))
-                    || edges.receive(&message)
-                    || uplink.as_mut().is_some_and(|uplink| uplink.receive(&message));
-                if !taken {
-                    self.answer(&message);
-                }
-            }
+            ShardEvent::Message(message) => match &mut self.entities.network {
+                Some(network) if network.is_greeting(&message) => _ = network.receive(&message),
+                _ => self.inbox.push(message),
+            },
         }
         Ok(())
     }

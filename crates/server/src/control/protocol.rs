@@ -1,7 +1,4 @@
-//! What the routing protocol and the edge protocol have in common here: how they name things, and how they log.
-
-use router_core::{ConnKey, Treatment};
-use router_net::{Hint, LinkRef};
+//! What the routing protocol and the edge protocol have in common here: the core, and how they log.
 
 /// The routing core with this process's host.
 pub(super) type Core = router_core::Core<crate::shard::ShardHost>;
@@ -33,34 +30,4 @@ pub(super) fn log(module: router_net::Module, level: router_net::Level, text: &s
         router_net::Level::Critical => logging::Level::Critical,
     };
     logging::write(module, level, None, format_args!("{text}"));
-}
-
-pub(super) fn link_of(conn: ConnKey) -> LinkRef {
-    LinkRef(conn.0)
-}
-
-pub(super) fn conn_of(link: LinkRef) -> ConnKey {
-    ConnKey(link.0)
-}
-
-pub(super) fn hint_of(treatment: Treatment) -> Hint {
-    match treatment {
-        Treatment::Flood => Hint::Flood,
-        Treatment::Multicast => Hint::Multicast,
-        Treatment::Closest => Hint::Closest,
-        Treatment::Balanced => Hint::Balanced,
-        Treatment::LinkBalanced => Hint::LinkBalanced,
-        Treatment::Unavailable => Hint::Unavailable,
-    }
-}
-
-pub(super) fn treatment_of(hint: Hint) -> Treatment {
-    match hint {
-        Hint::Flood => Treatment::Flood,
-        Hint::Multicast => Treatment::Multicast,
-        Hint::Closest => Treatment::Closest,
-        Hint::Balanced => Treatment::Balanced,
-        Hint::LinkBalanced => Treatment::LinkBalanced,
-        Hint::Unavailable => Treatment::Unavailable,
-    }
 }

@@ -1,11 +1,11 @@
 //! An edge router's side of the edge protocol: which connection is its uplink, and what goes over it.
 
-use crate::control::protocol::{Core, conn_of, link_of, log};
+use crate::control::protocol::{Core, log};
 use crate::shard::{
     EdgeUpdate, LinkRef as ParkedLink, LookUp, NetworkUpdate, ShardHost, Shards, SubscriberMessage, Verdict,
 };
 use amqp::terminus::{Source, TargetTerminus};
-use router_core::{Bound, LinkClass, LinkKey, LinkTerms, OpenLink, SubscriberId};
+use router_core::{Bound, ConnKey, LinkClass, LinkKey, LinkTerms, OpenLink, SubscriberId};
 use router_net::LinkRef;
 use router_net::edge::{LinkId, LookupResult, Purpose, Uplink, UplinkOutput};
 use std::collections::BTreeMap;
@@ -71,8 +71,8 @@ impl EdgeUplink {
     pub(crate) fn update(&mut self, update: EdgeUpdate) {
         let now = self.shards.now();
         match update {
-            EdgeUpdate::UplinkOpened { conn, id } => self.uplink.connection_opened(now, link_of(conn), id),
-            EdgeUpdate::ConnectionLost { conn } => self.uplink.connection_lost(now, link_of(conn)),
+            EdgeUpdate::UplinkOpened { conn, id } => self.uplink.connection_opened(now, conn.into(), id),
+            EdgeUpdate::ConnectionLost { conn } => self.uplink.connection_lost(now, conn.into()),
             EdgeUpdate::LinkAnswered { link, address } => {
                 if let Some(&link) = self.links.get(&link.0) {
                     self.uplink.link_answered(now, link, address.as_deref());
@@ -150,7 +150,7 @@ impl EdgeUplink {
                 }
                 UplinkOutput::LookedUp { token, result } => {
                     if let Some(link) = self.parked.remove(&token) {
-                        let verdict = match (result, self.uplink.active().map(conn_of)) {
+                        let verdict = match (result, self.uplink.active().map(ConnKey::from)) {
                             (LookupResult::Local, _) => Verdict::Local,
                             (LookupResult::Route, Some(uplink)) => Verdict::Route(uplink),
                             (LookupResult::Route | LookupResult::NoDestination, _) => Verdict::NoRoute,
@@ -191,7 +191,7 @@ impl EdgeUplink {
         };
         let credit = purpose.credit();
         let opened =
-            self.shards.with_core(|core, host, now| core.open_own_link(now, host, conn_of(on), open, bound, credit));
+            self.shards.with_core(|core, host, now| core.open_own_link(now, host, on.into(), open, bound, credit));
         // Without the connection its loss is about to be told.
         if let Some(key) = opened {
             self.keys.insert(link, key);

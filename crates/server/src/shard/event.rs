@@ -96,6 +96,18 @@ impl From<NetworkEvent<'_>> for NetworkUpdate {
     }
 }
 
+impl<'a> From<&'a NetworkUpdate> for NetworkEvent<'a> {
+    fn from(update: &'a NetworkUpdate) -> Self {
+        match *update {
+            NetworkUpdate::NeighborUp { conn, cost } => Self::NeighborUp { conn, cost },
+            NetworkUpdate::NeighborLost { conn } => Self::NeighborLost { conn },
+            NetworkUpdate::LocalAddress { ref key, treatment, present } => {
+                Self::LocalAddress { key, treatment, present }
+            }
+        }
+    }
+}
+
 /// An [`EdgeEvent`] on its way to the control plane; see there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EdgeUpdate {

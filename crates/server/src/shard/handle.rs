@@ -140,6 +140,12 @@ impl Shards {
         let _ = self.0.lookups.set(subscriber);
     }
 
+    /// These subscribers belong to the routing protocol, the first of them to its greetings: what comes for them has room of
+    /// its own.
+    pub(crate) fn take_apart(&self, protocol: &[SubscriberId]) {
+        self.0.backlogs.take_apart(protocol);
+    }
+
     /// Calls the core. What it says to connections is carried out by their shards right afterwards. Not to be called
     /// from within itself.
     pub(crate) fn with_core<R>(&self, call: impl FnOnce(&mut Core<ShardHost>, &mut ShardHost, Now) -> R) -> R {

@@ -344,7 +344,7 @@ impl Host for ShardHost {
         if self.shared.lookups.get() == Some(&subscriber) && !is_lookup(&message) {
             return Err(unreadable());
         }
-        let Some(ticket) = self.shared.backlog.admit(message.len()) else {
+        let Some(ticket) = self.shared.backlogs.admit(subscriber, message.len()) else {
             return Err(ErrorCondition::new(
                 "amqp:resource-limit-exceeded",
                 "Too many messages wait for the router itself",

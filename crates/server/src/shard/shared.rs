@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use router_core::{Core, Mode, RouterSettings, SubscriberId};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::backlog::Backlog;
+use super::backlog::Backlogs;
 use super::event::ShardEvent;
 use super::host::ShardHost;
 use super::mailbox::Post;
@@ -24,7 +24,7 @@ pub(super) struct Shared {
     pub(super) container_id: String,
     /// This router as it stands in annotations; `None` on edge routers.
     pub(super) this_router: Option<String>,
-    pub(super) backlog: Backlog,
+    pub(super) backlogs: Backlogs,
     /// On edge routers: there is an interior to ask before a client's link is attached.
     pub(super) asks_interior: AtomicBool,
     /// Attaches that have waited for an answer of the interior's.
@@ -50,7 +50,7 @@ impl Shared {
             this_router: (settings.mode != Mode::Edge).then(|| format!("0/{container_id}")),
             container_id,
             core: Mutex::new(Core::new(settings)),
-            backlog: Backlog::default(),
+            backlogs: Backlogs::default(),
             asks_interior: AtomicBool::new(false),
             look_ups: AtomicU64::new(0),
             lookups: OnceLock::new(),

@@ -3,6 +3,7 @@
 use super::*;
 use crate::shard::tests::client::{Client, message};
 use amqp::DeliveryState;
+use router_net::wire::{ALL_ROUTERS_ADDRESS, Body, ControlMessage, HELLO_ADDRESS};
 use std::net::SocketAddr;
 
 const MIB: usize = 1024 * 1024;
@@ -87,4 +88,37 @@ async fn messages_of_all_sizes_pass_between_routers_whatever_shards_their_connec
     let (same, outcomes) = passed.await;
     assert_eq!(same, [true; 5]);
     assert_eq!(outcomes, [const { Some(DeliveryState::Accepted) }; 5]);
+}
+
+/// What a router named so says.
+fn control(id: &str, body: Body, to: &str) -> Vec<u8> {
+    ControlMessage { id: id.to_owned(), body }.encode(to)
+}
+
+/// Many advertisements wait when a greeting comes: it is heard before all but a few of them.
+#[tokio::test]
+async fn a_neighbours_greeting_is_heard_though_a_flood_of_control_messages_waits() {
+    const FLOOD: usize = 500;
+    let between = free_port();
+    let listener = format!("listener {{\n host: 127.0.0.1\n port: {between}\n role: inter-router\n}}\n");
+    let mut router = interior("A", free_port(), &listener);
+    router.until_listening().await;
+
+    // Nothing is taken in meanwhile: the control plane does not run.
+    let mut neighbor = Client::connect(SocketAddr::from(([127, 0, 0, 1], between)));
+    let link = neighbor.control_sender();
+    neighbor.control_receiver();
+    for number in 0..FLOOD {
+        let body = Body::Advertisement { instance: 1, ls_seq: 1, mobile_seq: 0 };
+        neighbor.send(link, true, &control(&format!("far{number}"), body, ALL_ROUTERS_ADDRESS));
+    }
+    let greeting = Body::Hello { instance: 1, seen: vec!["A".to_owned()] };
+    let greeted = neighbor.send(link, false, &control("NEAR", greeting, HELLO_ADDRESS));
+    neighbor.outcome(greeted);
+
+    router.plane.step().await.unwrap();
+
+    let nodes = router.plane.entities.list(type_of("router.node"));
+    assert!(nodes.iter().any(|node| node.text("id") == Some("NEAR")), "the greeting waits");
+    assert!(nodes.len() < FLOOD / 2, "{} routers are known", nodes.len());
 }

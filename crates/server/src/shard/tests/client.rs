@@ -234,11 +234,23 @@ impl Client {
 
     /// Attaches a sender of messages of the routing protocol, and waits for the answer.
     pub(crate) fn control_sender(&mut self) -> LinkId {
+        self.control_link(true)
+    }
+
+    /// The same for a receiver, which gets some credit.
+    pub(crate) fn control_receiver(&mut self) -> LinkId {
+        let link = self.control_link(false);
+        self.endpoint.add_credit(link, 250);
+        self.write();
+        link
+    }
+
+    fn control_link(&mut self, sender: bool) -> LinkId {
         let session = self.session();
         let capabilities = vec!["qd.router".into()];
         let source = Source { capabilities: capabilities.clone(), ..Source::default() };
         let target = Target { capabilities, ..Target::default() };
-        let link = self.attach_between(session, "control", true, source, target);
+        let link = self.attach_between(session, "control", sender, source, target);
         self.expect("the answer", |happened| matches!(happened, Happened::Attached(known, _) if *known == link));
         link
     }
