@@ -41,9 +41,6 @@ pub fn unsupported(entity_type: &EntityType, attributes: &Attributes) -> Option<
         "connector" => connector(attributes),
         "sslProfile" => Some(sentence("sslProfile", "TLS")),
         "authServicePlugin" => Some(sentence("authServicePlugin", "authentication by another service")),
-        "router.config.exchange" | "router.config.binding" => {
-            Some(sentence(entity_type.section, "exchanges with bindings"))
-        }
         _ => None,
     }
 }

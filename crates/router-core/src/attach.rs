@@ -4,6 +4,7 @@ use amqp::condition::names;
 use amqp::terminus::{Source, TargetTerminus};
 use amqp::{ErrorCondition, Symbol};
 
+use crate::address::Within;
 use crate::address::key::{Class, FALLBACK_PHASE, Parsed, parse, phase_char};
 use crate::arena::index_of;
 use crate::bind::Making;
@@ -116,7 +117,7 @@ impl<H: Host> Core<H> {
             Binding::Address { key, making, to_override } => {
                 let addr = self.find_or_make(&key, making);
                 self.links[link].to_override = to_override.map(Into::into);
-                if self.addresses[addr].sink {
+                if self.addresses[addr].within == Within::Sink {
                     self.links[link].capacity = HEARTBEAT_CAPACITY;
                 }
                 self.bind(host, link, addr);
@@ -255,7 +256,7 @@ impl<H: Host> Core<H> {
         if !incoming && parsed.class == Class::Router {
             return Err(no_route());
         }
-        if !incoming && found.is_some_and(|found| self.addresses[found].sink) {
+        if !incoming && found.is_some_and(|found| self.addresses[found].within == Within::Sink) {
             return Err(None);
         }
         Ok(self.binding(address, phase, tenant, making))

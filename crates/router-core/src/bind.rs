@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::address::key::{Class, FALLBACK_PHASE, Parsed, write_key};
-use crate::address::{Address, LinkList};
+use crate::address::{Address, LinkList, Within};
 use crate::arena::NONE;
 use crate::core::Core;
 use crate::forward::balanced::Loads;
@@ -80,7 +80,7 @@ impl<H: Host> Core<H> {
             at_edge: [0; 2],
             treatment: making.treatment,
             permanent: false,
-            sink: false,
+            within: Within::Nothing,
             priority: making.priority.map_or(-1, |priority| priority as i8),
             fallback: NONE,
             fallback_of: NONE,
@@ -98,6 +98,7 @@ impl<H: Host> Core<H> {
             rare: None,
             key: Arc::from(key),
             serial: self.next_address,
+            named: 0,
         });
         self.enter_ways(addr);
         addr
@@ -107,7 +108,7 @@ impl<H: Host> Core<H> {
     pub(crate) fn add_heartbeat_address(&mut self) {
         let heartbeat = self.find_or_make(HEARTBEAT_KEY, Making::plain(Treatment::Balanced));
         self.addresses[heartbeat].permanent = true;
-        self.addresses[heartbeat].sink = true;
+        self.addresses[heartbeat].within = Within::Sink;
     }
 
     /// The address of what edge routers are told, in routers that they connect to.
@@ -154,6 +155,9 @@ impl<H: Host> Core<H> {
         if incoming {
             let reachable = self.is_reachable(addr);
             self.links[link].set_flowing(host, &mut self.statistics, reachable);
+            if matches!(self.addresses[addr].within, Within::Exchange(_)) {
+                host.look_deeper(self.links[link].host);
+            }
         } else {
             self.weigh(addr, link);
             if self.addresses[addr].receivers.len == 1 {

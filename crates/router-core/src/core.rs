@@ -6,6 +6,7 @@ use crate::arena::Arena;
 use crate::auto_links::AutoLinks;
 use crate::connection::Connection;
 use crate::delivery::Delivery;
+use crate::exchanges::Exchanges;
 use crate::floods::Floods;
 use crate::link::Link;
 use crate::link_routes::LinkRoutes;
@@ -34,6 +35,7 @@ pub struct Core<H: Host> {
     pub(crate) configs: AddressConfigs,
     pub(crate) link_routes: LinkRoutes,
     pub(crate) auto_links: AutoLinks,
+    pub(crate) exchanges: Exchanges,
     /// Addresses of subscribers, by id; `None`: unsubscribed.
     pub(crate) subscribers: Vec<Option<u32>>,
     /// Routers of the network.
@@ -81,6 +83,7 @@ impl<H: Host> Core<H> {
             configs: AddressConfigs::default(),
             link_routes: LinkRoutes::default(),
             auto_links: AutoLinks::default(),
+            exchanges: Exchanges::default(),
             subscribers: Vec::new(),
             routers: Routers::new(secret),
             control_addresses: Vec::new(),

@@ -70,6 +70,8 @@ pub(crate) struct Wrapping<T> {
     pub(crate) tag: u64,
     /// Value of `x-opt-qd.phase`.
     pub(crate) phase: u8,
+    /// Its way begins here.
+    pub(crate) anew: bool,
     /// Value of `x-opt-qd.to`.
     pub(crate) to_override: T,
 }
@@ -92,7 +94,7 @@ impl Wrapping<Override<'_>> {
             Override::Given(text) => Some(*text),
             Override::Shared(text) => Some(&**text),
         };
-        Wrapping { tag: self.tag, phase: self.phase, to_override }
+        Wrapping { to_override, tag: self.tag, phase: self.phase, anew: self.anew }
     }
 
     /// To keep.
@@ -102,7 +104,7 @@ impl Wrapping<Override<'_>> {
             Override::Given(text) => Some(Arc::from(text)),
             Override::Shared(text) => Some(text),
         };
-        Wrapping { tag: self.tag, phase: self.phase, to_override }
+        Wrapping { to_override, tag: self.tag, phase: self.phase, anew: self.anew }
     }
 }
 
@@ -204,6 +206,8 @@ pub(crate) struct Delivery<C> {
     pub(crate) sender_settled: bool,
     /// Outcomes are combined.
     pub(crate) multicast: bool,
+    /// An exchange took it: `state` is the outcome, whatever becomes of copies.
+    pub(crate) taken: bool,
     /// It was seen stuck as it came in.
     pub(crate) sender_stuck: bool,
     /// The state to tell the sender, or told; multicast: the combined one.
@@ -239,6 +243,7 @@ impl<C> Delivery<C> {
             complete: true,
             sender_settled: false,
             multicast: false,
+            taken: false,
             sender_stuck: false,
             state: None,
         }

@@ -3,6 +3,7 @@
 //! The edge protocol (crate `router-net`) decides which links an edge router has on its uplink, and what is said on them.
 //! The core attaches them, forwards over them, and tells what the protocol has to know ([`EdgeEvent`]).
 
+use crate::address::Within;
 use crate::address::key::{Class, parse};
 use crate::arena::{NONE, index_of};
 use crate::bind::Making;
@@ -204,7 +205,7 @@ impl<H: Host> Core<H> {
 
     pub(crate) fn destinations_of(&self, addr: u32) -> Destinations {
         let address = &self.addresses[addr];
-        if address.remote || address.sink || !address.subscribers.is_empty() {
+        if address.remote || address.within != Within::Nothing || !address.subscribers.is_empty() {
             return Destinations::Elsewhere;
         }
         let there = |link: u32| (link != NONE).then_some(link);
@@ -255,7 +256,7 @@ impl<H: Host> Core<H> {
         let name = format!("{tenant}{}", parsed.rest);
         // What this router answers itself is no business of the interior's.
         let here = self.addresses.find(&format!("M0{name}")).map(|addr| &self.addresses[addr]);
-        let ours = here.is_some_and(|address| address.sink || !address.subscribers.is_empty());
+        let ours = here.is_some_and(|address| address.within != Within::Nothing || !address.subscribers.is_empty());
         let routed_here = self.link_route_for(attach.incoming, &name) == Some(true);
         (parsed.class == Class::Mobile && !ours && !routed_here).then_some(name)
     }
@@ -305,11 +306,19 @@ impl<H: Host> Core<H> {
         if incoming {
             self.producer_changed(host, link, addr, present, first_or_last);
         } else {
-            if first_or_last {
+            // Where there is an exchange it is announced anyway.
+            if first_or_last && !matches!(address.within, Within::Exchange(_)) {
                 self.announce(host, addr, present);
             }
             self.tell_destinations(host, addr);
         }
+    }
+
+    /// Whether no link takes what is for an address, but those of an edge router's own uplink.
+    pub(crate) fn has_no_receiver_here(&self, addr: u32) -> bool {
+        let address = &self.addresses[addr];
+        let uplinks = if self.settings.mode == Mode::Edge { address.at_edge[0] } else { 0 };
+        address.receivers.len == uplinks
     }
 
     fn producer_changed(&mut self, host: &mut H, link: u32, addr: u32, present: bool, first_or_last: bool) {
@@ -317,7 +326,7 @@ impl<H: Host> Core<H> {
         let key = ConnKey(self.connections.key_at(conn));
         let info = &self.connections[conn].info;
         let address = &self.addresses[addr];
-        if address.sink {
+        if address.within == Within::Sink {
             host.edge(EdgeEvent::HeartbeatLink { conn: key, container: &info.container, present });
         } else if !address.key.starts_with('M') {
         } else if self.settings.mode == Mode::Edge && first_or_last {

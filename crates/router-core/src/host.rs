@@ -51,6 +51,15 @@ pub trait Host {
     fn digest(&self) -> Option<u64> {
         None
     }
+    /// The subject of a message; `content: None` means the one now being offered. `None`: it has none, or it cannot be read.
+    /// Asked for only where an exchange takes the message.
+    fn subject<'a>(&'a self, content: Option<&'a Self::Content>) -> Option<&'a str> {
+        let _ = content;
+        None
+    }
+    /// From now on messages on this incoming link that are still coming are to be offered only when they can be seen as far
+    /// as their properties.
+    fn look_deeper(&mut self, _link: Self::Link) {}
     /// Turns the content of the delivery now being offered to [`Core::deliver`](crate::Core::deliver) into a handle to keep.
     fn retain(&mut self) -> Self::Content;
     /// Sends a delivery on an outgoing link which has credit and no other delivery in progress; one credit is used.
@@ -106,6 +115,8 @@ pub struct Transmit<'a> {
     pub phase: u8,
     /// The outgoing link's connection keeps router annotations (stripAnnotations no or in).
     pub annotate: bool,
+    /// Its way begins here: what its annotations say of where it came from is left out.
+    pub anew: bool,
     /// The link is one with another, and nothing of the delivery may be changed: this is the tag its sender gave it.
     pub routed_tag: Option<&'a [u8]>,
     /// The sender's delivery state, if its transfer carried one.
@@ -130,6 +141,8 @@ pub enum Module {
     RouterCore,
     /// `DEFAULT`
     Default,
+    /// `AGENT`
+    Agent,
 }
 
 /// Log levels, low to high.

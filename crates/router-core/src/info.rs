@@ -320,6 +320,86 @@ pub enum AutoLinkError {
     NameInUse,
 }
 
+/// How binding keys are written and matched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MatchMethod {
+    /// Tokens between `.`; `*` is one of them, `#` any number.
+    #[default]
+    Amqp,
+    /// Levels between `/`; `+` is one of them, `#` at the end any number.
+    Mqtt,
+}
+
+impl MatchMethod {
+    /// The name used in configuration and management.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Amqp => "amqp",
+            Self::Mqtt => "mqtt",
+        }
+    }
+}
+
+/// An `exchange` entity to be created.
+#[derive(Clone, Debug, Default)]
+pub struct NewExchange {
+    /// Name, unique: bindings refer to it.
+    pub name: String,
+    /// Address whose messages it takes.
+    pub address: String,
+    /// Phase of that address, 0 to 9.
+    pub phase: u8,
+    /// Where messages go that nobody else gets.
+    pub alternate_address: Option<String>,
+    /// Phase of the alternate address, 0 to 9.
+    pub alternate_phase: u8,
+    /// How keys of its bindings are matched.
+    pub match_method: MatchMethod,
+}
+
+/// A `binding` entity to be created.
+#[derive(Clone, Debug, Default)]
+pub struct NewBinding {
+    /// Name; unique among those of its exchange when given.
+    pub name: Option<String>,
+    /// Name of the exchange.
+    pub exchange: String,
+    /// Which subjects; `None`: all.
+    pub key: Option<String>,
+    /// The address that messages go on to.
+    pub next_hop: String,
+    /// Phase of that address, 0 to 9.
+    pub next_hop_phase: u8,
+}
+
+/// Why an exchange was refused. The texts are the old router's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExchangeError {
+    /// Name in use.
+    #[error("duplicate exchange name")]
+    NameInUse,
+    /// Address in use by another exchange, or by the router itself.
+    #[error("duplicate exchange address")]
+    AddressInUse,
+}
+
+/// Why a binding was refused. The texts are the old router's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BindingError {
+    /// No exchange has that name.
+    #[error("Named exchange does not exist")]
+    NoExchange,
+    /// No token in the key, or, for MQTT, something after `#`.
+    #[error("The binding key pattern is invalid")]
+    InvalidKey,
+    /// Name in use.
+    #[error("Duplicate next hop name")]
+    NameInUse,
+    /// There is a binding with this key and next hop.
+    #[error("Next hop for key already exists")]
+    AlreadyExists,
+}
+
 /// What an auto-link does; what is better comes later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AutoLinkState {

@@ -14,6 +14,7 @@
 //! - `link_routes`: which attaches are passed on; `routed`: the two links that such an attach makes one; `relay`: what
 //!   passes between them;
 //! - `auto_links`: links that the router attaches by itself;
+//! - `exchanges`: addresses whose messages go on to others, by subject;
 //! - `edge`: what the edge protocol needs of the core;
 //! - `local`: subscribers and senders within the router; `stats`, `timers`, `manage`: counting, and showing it.
 //!
@@ -41,6 +42,7 @@ mod deliver;
 mod delivery;
 mod detach;
 mod edge;
+mod exchanges;
 mod floods;
 mod forward;
 mod host;
@@ -72,15 +74,15 @@ pub use crate::core::{Core, ObjectCounts, ObjectSizes};
 pub use edge::{Bound, Destinations, EdgeEvent};
 pub use host::{Host, Level, Module, Offer, Offered, SubscriberDelivery, Transmit, Transmitted};
 pub use info::{
-    AddressConfigError, AttachInfo, AutoLinkError, AutoLinkState, ConnectionInfo, LinkRouteError, LinkTerms, Mode,
-    NewAddressConfig, NewAutoLink, NewLinkRoute, Role, RouteDirection, RouteVia, RouterSettings, StripAnnotations,
-    Treatment,
+    AddressConfigError, AttachInfo, AutoLinkError, AutoLinkState, BindingError, ConnectionInfo, ExchangeError,
+    LinkRouteError, LinkTerms, MatchMethod, Mode, NewAddressConfig, NewAutoLink, NewBinding, NewExchange, NewLinkRoute,
+    Role, RouteDirection, RouteVia, RouterSettings, StripAnnotations, Treatment,
 };
 pub use keys::{ConnKey, InKey, LinkKey, OutKey, SubscriberId};
 pub use network::{LinkClass, NetworkEvent, OpenLink, Route, RouterIndex, RouterSet};
 pub use snapshot::{
-    AddressConfigSnapshot, AddressSnapshot, AutoLinkSnapshot, ConnectionSnapshot, IngressHistogram, LinkRouteSnapshot,
-    LinkSnapshot, LinkType, MASK_BITS, RouterStatistics, TransitOutstanding,
+    AddressConfigSnapshot, AddressSnapshot, AutoLinkSnapshot, BindingSnapshot, ConnectionSnapshot, ExchangeSnapshot,
+    IngressHistogram, LinkRouteSnapshot, LinkSnapshot, LinkType, MASK_BITS, RouterStatistics, TransitOutstanding,
 };
 
 /// Monotonic time since an arbitrary start.

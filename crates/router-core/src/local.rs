@@ -7,7 +7,6 @@ use crate::address::key::{parse, phase_char};
 use crate::arena::{NONE, index_of};
 use crate::bind::Making;
 use crate::core::Core;
-use crate::delivery::Delivery;
 use crate::forward::{Destination, Passage};
 use crate::{ConnKey, Host, Level, Module, Now, SubscriberDelivery, SubscriberId, Treatment};
 
@@ -58,22 +57,14 @@ impl<H: Host> Core<H> {
             _ => addr,
         };
         let mut passage = Passage { addr, ..Passage::from_within(self.clock.millis, &content) };
-        match self.choose(addr, &passage) {
-            Destination::Hop(at) => {
-                if !self.send_local_to_hop(host, addr, at, &mut passage) {
-                    return false;
-                }
-            }
-            Destination::Link(receiver) | Destination::EdgeLink(receiver) => {
-                self.send(host, Delivery::outgoing(receiver, &passage, true), &mut passage);
-            }
-            Destination::All => self.send_copies(host, addr, &mut passage),
-            Destination::Subscriber(subscriber) => drop(self.hand_over(host, addr, subscriber, &passage)),
-            Destination::Sink => {}
-            Destination::Nobody => return false,
+        let sent = match self.choose(addr, &passage) {
+            Destination::Exchange(at) => self.exchange_local(host, at, &mut passage),
+            chosen => self.send_settled(host, addr, chosen, &mut passage),
+        };
+        if sent {
+            self.addresses[addr].rare().from_container += 1;
         }
-        self.addresses[addr].rare().from_container += 1;
-        true
+        sent
     }
 
     /// Hands a delivery to a subscriber, and says what that makes of it.

@@ -119,7 +119,7 @@ impl<H: Host> Core<H> {
         let Some(record) = self.deliveries.get_mut(delivery.0).filter(|record| !record.complete) else { return };
         record.complete = true;
         record.moved = self.clock.millis;
-        let (settled_before, over) = (record.sender_settled, record.unsettled == 0);
+        let (settled_before, over) = (record.sender_settled, record.unsettled == 0 || record.taken);
         if let Some(link) = self.links.get_mut(record.sender) {
             link.arriving = 0;
         }

@@ -2,7 +2,7 @@
 
 use amqp::Map;
 
-use crate::{AutoLinkState, ConnKey, LinkKey, Role, RouteDirection, RouteVia, Treatment};
+use crate::{AutoLinkState, ConnKey, LinkKey, NewBinding, NewExchange, Role, RouteDirection, RouteVia, Treatment};
 
 /// A connection.
 #[derive(Clone, Debug)]
@@ -296,6 +296,36 @@ pub struct AutoLinkSnapshot<'c> {
     pub state: AutoLinkState,
     /// What the container said when it last refused or detached.
     pub last_error: Option<&'c str>,
+}
+
+/// An exchange. Counters are of messages.
+#[derive(Clone, Debug)]
+pub struct ExchangeSnapshot<'c> {
+    /// Identity.
+    pub id: u64,
+    /// As it was given.
+    pub given: &'c NewExchange,
+    /// Bindings.
+    pub bindings: u64,
+    /// Those that came.
+    pub received: u64,
+    /// Those that nobody got.
+    pub dropped: u64,
+    /// Those that somebody got.
+    pub forwarded: u64,
+    /// Those of them that went to the alternate address.
+    pub diverted: u64,
+}
+
+/// A binding.
+#[derive(Clone, Debug)]
+pub struct BindingSnapshot<'c> {
+    /// Identity.
+    pub id: u64,
+    /// As it was given; its key is never missing.
+    pub given: &'c NewBinding,
+    /// Messages whose subject its key fitted.
+    pub matched: u64,
 }
 
 /// Counters and gauges of the whole router.

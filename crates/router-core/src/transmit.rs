@@ -23,7 +23,7 @@ impl<H: Host> Core<H> {
         let connection = &self.connections[link.conn];
         let idle = link.queue_head == NONE && link.busy == NONE;
         let ready = idle && link.credit > 0 && connection.writable;
-        let mut wrapping = Wrapping { tag: self.next_tag, phase: 0, to_override: Override::None };
+        let mut wrapping = Wrapping { tag: self.next_tag, phase: 0, anew: passage.anew, to_override: Override::None };
         self.next_tag += 1;
         let said = passage.said();
         if connection.annotate && said.tag.is_none() {
@@ -122,6 +122,7 @@ impl<H: Host> Core<H> {
             to_override: wrapping.to_override,
             phase: wrapping.phase,
             annotate: connection.annotate,
+            anew: wrapping.anew,
             routed_tag: said.tag,
             state: said.state,
         };

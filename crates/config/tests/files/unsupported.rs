@@ -32,9 +32,8 @@ fn edge_routers_can_be_run() {
 }
 
 #[test]
-fn exchanges_and_profiles_cannot_be_run_yet() {
+fn profiles_cannot_be_run_yet() {
     let sections = [
-        "exchange {\n name: e\n address: a\n}",
         "sslProfile {\n name: s\n}",
         "authServicePlugin {\n name: a\n host: h\n}",
         "listener {\n http: yes\n}",

@@ -32,6 +32,17 @@ impl Default for LinkList {
     }
 }
 
+/// What within the core takes the deliveries of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Within {
+    /// Nothing.
+    Nothing,
+    /// The core accepts them, and that is all.
+    Sink,
+    /// The exchange at this place.
+    Exchange(u32),
+}
+
 /// Counters of an address that most addresses never need.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RareAddressCounters {
@@ -54,8 +65,8 @@ pub(crate) struct Address {
     pub(crate) treatment: Treatment,
     /// Never removed.
     pub(crate) permanent: bool,
-    /// The core itself takes the deliveries: it accepts them, and that is all.
-    pub(crate) sink: bool,
+    /// What within the core takes the deliveries.
+    pub(crate) within: Within,
     /// From configuration; -1: none.
     pub(crate) priority: i8,
     /// Entry that takes deliveries when nobody is here.
@@ -91,12 +102,14 @@ pub(crate) struct Address {
     pub(crate) key: Arc<str>,
     /// Number in order of creation.
     pub(crate) serial: u64,
+    /// How many exchanges and bindings name it.
+    pub(crate) named: u32,
 }
 
 impl Address {
     /// Whether a delivery can go somewhere, the fallback not counted.
     pub(crate) fn has_destination(&self) -> bool {
-        self.receivers.len > 0 || !self.subscribers.is_empty() || self.sink || self.remote
+        self.receivers.len > 0 || !self.subscribers.is_empty() || self.within != Within::Nothing || self.remote
     }
 
     /// Its consumers have changed: notes whether they are all the same to each delivery.
@@ -112,6 +125,7 @@ impl Address {
             && self.subscribers.is_empty()
             && self.remotes.is_empty()
             && self.fallback_of == NONE
+            && self.named == 0
     }
 
     /// Whether control messages go there: it is the routing protocol's, or another router.

@@ -66,6 +66,9 @@ impl<H: Host> Core<H> {
 
     /// The connection of role edge that a delivery came in on. It must not go out there again.
     pub(crate) fn came_over_edge(&self, passage: &Passage<'_, H::Content>) -> Option<u32> {
+        if passage.anew {
+            return None;
+        }
         let conn = self.links.get(passage.link)?.conn;
         (self.connections[conn].info.role == Role::Edge).then_some(conn)
     }
@@ -126,7 +129,7 @@ impl<H: Host> Core<H> {
     /// On an edge router: the link on which a copy of a multicast goes up whose sender's link does not name the address.
     /// One that the address has for itself gets a copy anyway.
     pub(crate) fn uplink_for_copy(&self, addr: u32, passage: &Passage<'_, H::Content>) -> Option<u32> {
-        let anonymous = self.links.get(passage.link).is_some_and(|link| link.addr == NONE);
+        let anonymous = passage.anew || self.links.get(passage.link).is_some_and(|link| link.addr == NONE);
         if self.settings.mode != Mode::Edge || !anonymous || self.addresses[addr].at_edge[0] > 0 {
             return None;
         }

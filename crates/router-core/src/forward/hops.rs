@@ -170,7 +170,7 @@ impl<H: Host> Core<H> {
     /// It goes on to the nearest router with consumers, but to no neighbour where it has been.
     #[cold]
     pub(crate) fn detour(&self, addr: u32, passage: &Passage<'_, H::Content>) -> Destination {
-        let from = self.links.get(passage.link).map(|link| link.conn);
+        let from = self.links.get(passage.link).filter(|_| !passage.anew).map(|link| link.conn);
         let Some(hops) = &self.addresses[addr].hops else { return Destination::Nobody };
         let mut nearest: Option<(u32, u32)> = None;
         for (at, hop) in hops.iter().enumerate() {
@@ -190,7 +190,7 @@ impl<H: Host> Core<H> {
     pub(crate) fn multicast_hops(&mut self, addr: u32, passage: &Passage<'_, H::Content>) -> SmallVec<[u32; 16]> {
         self.find_hops(addr);
         let Some(origin) = passage.ingress.router() else { return SmallVec::new() };
-        let from = self.links.get(passage.link).map(|link| link.conn);
+        let from = self.links.get(passage.link).filter(|_| !passage.anew).map(|link| link.conn);
         let Some(hops) = &self.addresses[addr].hops else { return SmallVec::new() };
         let wanted = hops.iter().filter(|hop| {
             Some(hop.conn) != from
@@ -203,7 +203,8 @@ impl<H: Host> Core<H> {
     /// Whether a message has passed the router at the other end of a connection.
     pub(crate) fn has_passed(&self, conn: u32, passage: &Passage<'_, H::Content>) -> bool {
         let id = self.connections[conn].info.container.as_str();
-        passage.offer.is_some_and(|offer| offer.trace.iter().any(|router| crate::routers::id_of(router) == id))
+        !passage.anew
+            && passage.offer.is_some_and(|offer| offer.trace.iter().any(|router| crate::routers::id_of(router) == id))
     }
 }
 

@@ -3,12 +3,14 @@
 pub(crate) mod balanced;
 pub(crate) mod closest;
 pub(crate) mod edge;
+pub(crate) mod exchange;
 pub(crate) mod hops;
 pub(crate) mod multicast;
 pub(crate) mod remote;
 
 use amqp::DeliveryState;
 
+use crate::address::Within;
 use crate::arena::{NONE, index_of};
 use crate::arrive::Origin;
 use crate::core::Core;
@@ -41,6 +43,8 @@ pub(crate) struct Passage<'a, C> {
     pub(crate) offer: Option<&'a Offer<'a>>,
     /// Where it came to the network.
     pub(crate) ingress: Origin,
+    /// Its way begins here, wherever it came from.
+    pub(crate) anew: bool,
 }
 
 // Not derived, for then a message would have to be of a kind that can be cloned.
@@ -66,6 +70,7 @@ impl<'a, C> Passage<'a, C> {
             addr: NONE,
             offer: Some(offer),
             ingress: Origin::HERE,
+            anew: false,
         }
     }
 
@@ -84,6 +89,7 @@ impl<'a, C> Passage<'a, C> {
             addr: NONE,
             offer: None,
             ingress: Origin::HERE,
+            anew: false,
         }
     }
 
@@ -112,6 +118,8 @@ pub(crate) enum Destination {
     Subscriber(SubscriberId),
     /// The core takes it.
     Sink,
+    /// The exchange at this place takes it.
+    Exchange(u32),
     /// To everyone there.
     All,
     /// Nobody is there.
@@ -130,7 +138,7 @@ impl<H: Host> Core<H> {
                 if passage.needs_record() {
                     self.track(passage, 1);
                 }
-                self.send_copies(host, addr, passage);
+                let _ = self.send_copies(host, addr, passage);
                 self.after_copies(host, passage)
             }
             Destination::Subscriber(subscriber) => {
@@ -141,6 +149,7 @@ impl<H: Host> Core<H> {
                 self.tell_heartbeat(host, passage);
                 self.taken(host, passage, DeliveryState::Accepted)
             }
+            Destination::Exchange(at) => self.forward_to_exchange(host, at, passage),
             Destination::Nobody if self.addresses[addr].fallback != NONE => {
                 self.forward_to_fallback(host, addr, passage)
             }
@@ -218,10 +227,19 @@ impl<H: Host> Core<H> {
 
     /// Chooses by the treatment of the address.
     pub(crate) fn choose(&mut self, addr: u32, passage: &Passage<'_, H::Content>) -> Destination {
+        match self.addresses[addr].within {
+            Within::Nothing => self.choose_consumer(addr, passage),
+            Within::Sink => Destination::Sink,
+            Within::Exchange(at) => Destination::Exchange(at),
+        }
+    }
+
+    /// Chooses among links, subscribers and other routers.
+    #[inline(always)] // It is that for all addresses but few.
+    pub(crate) fn choose_consumer(&mut self, addr: u32, passage: &Passage<'_, H::Content>) -> Destination {
         let address = &self.addresses[addr];
         match address.treatment {
             Treatment::Closest | Treatment::Balanced if !address.subscribers.is_empty() => self.next_subscriber(addr),
-            Treatment::Closest | Treatment::Balanced if address.sink => Destination::Sink,
             Treatment::Closest | Treatment::Balanced if address.beyond => self.choose_beyond(addr, passage),
             Treatment::Closest => self.next_receiver(addr),
             Treatment::Balanced => self.least_loaded(addr),

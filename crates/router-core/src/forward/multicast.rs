@@ -16,13 +16,13 @@ const TRANSACTIONAL: [u8; 2] = [0x33, 0x34];
 
 impl<H: Host> Core<H> {
     /// Sends a copy to every receiver and subscriber of the address. The record, if there is one, was made for one copy:
-    /// this function itself, which keeps the outcome open until all copies are under way.
-    pub(crate) fn send_copies(&mut self, host: &mut H, addr: u32, passage: &mut Passage<'_, H::Content>) {
+    /// this function itself, which keeps the outcome open until all copies are under way. Returns how many there are.
+    pub(crate) fn send_copies(&mut self, host: &mut H, addr: u32, passage: &mut Passage<'_, H::Content>) -> usize {
         passage.addr = addr;
         if let Some(delivery) = self.deliveries.get_mut(passage.origin) {
             delivery.multicast = true;
         }
-        let mut copies = 0;
+        let mut copies = 0usize;
         let from = self.came_over_edge(passage);
         let mut receiver = self.addresses[addr].receivers.head;
         while receiver != NONE {
@@ -49,6 +49,7 @@ impl<H: Host> Core<H> {
         // Where everybody else has it already it went nowhere.
         let released = (copies == 0).then_some(DeliveryState::Released);
         self.copy_resolved(host, passage.origin, released, true);
+        copies
     }
 
     fn send_copy(&mut self, host: &mut H, receiver: u32, passage: &mut Passage<'_, H::Content>) {
@@ -78,7 +79,8 @@ impl<H: Host> Core<H> {
         sent
     }
 
-    fn expect_copy(&mut self, origin: u64) {
+    /// There will be one more copy to wait for.
+    pub(crate) fn expect_copy(&mut self, origin: u64) {
         if let Some(delivery) = self.deliveries.get_mut(origin) {
             delivery.unsettled += 1;
             delivery.undecided += 1;

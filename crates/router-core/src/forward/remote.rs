@@ -56,8 +56,8 @@ impl<H: Host> Core<H> {
         offered
     }
 
-    /// The same for a message from within the router.
-    pub(crate) fn send_local_to_hop(
+    /// The same for a message that is settled; false: it cannot be.
+    pub(crate) fn send_settled_to_hop(
         &mut self,
         host: &mut H,
         addr: u32,
@@ -68,6 +68,9 @@ impl<H: Host> Core<H> {
         let Some(link) = self.link_to(host, conn, addr, passage) else { return false };
         self.depart(addr, conn, passage);
         self.send(host, Delivery::outgoing(link, passage, true), passage);
+        if !passage.complete {
+            self.return_stream(link);
+        }
         true
     }
 

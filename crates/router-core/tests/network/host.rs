@@ -19,6 +19,7 @@ pub(crate) struct Message {
     pub(crate) number: u64,
     pub(crate) to: Option<String>,
     pub(crate) priority: u8,
+    pub(crate) subject: Option<String>,
     /// The message-annotations section; empty: none.
     annotations: Vec<u8>,
     /// All of it is there. Shared by all legs.
@@ -28,7 +29,7 @@ pub(crate) struct Message {
 impl Message {
     pub(crate) fn new(number: u64, to: Option<&str>, priority: u8) -> Self {
         let complete = Arc::new(AtomicBool::new(true));
-        Self { number, to: to.map(str::to_owned), priority, annotations: Vec::new(), complete }
+        Self { number, to: to.map(str::to_owned), priority, subject: None, annotations: Vec::new(), complete }
     }
 
     pub(crate) fn router(&self) -> RouterAnnotations<'_> {
@@ -46,7 +47,7 @@ impl Message {
     fn leaving(&self, this: &str, is_edge: bool, how: &Transmit<'_>) -> Self {
         let mut annotations = Vec::new();
         if how.annotate {
-            let came = self.router();
+            let came = if how.anew { RouterAnnotations::default() } else { self.router() };
             let this = format!("0/{this}");
             // Edge routers do not add themselves.
             let this = (!is_edge).then_some(this.as_str());
@@ -125,6 +126,9 @@ impl Host for MeshHost {
     }
     fn drain(&mut self, _: u32, _: bool) {}
     fn drained(&mut self, _: u32) {}
+    fn subject<'a>(&'a self, content: Option<&'a Arc<Message>>) -> Option<&'a str> {
+        content.map(|content| &**content).or(self.offered.as_ref())?.subject.as_deref()
+    }
     fn retain(&mut self) -> Arc<Message> {
         Arc::new(self.offered.clone().expect("a message is being offered"))
     }

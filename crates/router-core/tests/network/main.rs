@@ -5,6 +5,7 @@
 mod anycast;
 mod control;
 mod edge;
+mod exchanges;
 mod host;
 mod links;
 mod loss;

@@ -55,6 +55,7 @@ pub struct Sent {
     pub to_override: Option<String>,
     pub phase: u8,
     pub annotate: bool,
+    pub anew: bool,
     pub routed_tag: Option<Vec<u8>>,
     pub state: Option<DeliveryState>,
 }
@@ -70,6 +71,10 @@ pub struct FakeHost {
     pub announced: Vec<(String, bool)>,
     /// The message now being offered.
     pub offered: u64,
+    /// Its subject.
+    pub subject: Option<String>,
+    /// Links whose messages are to be seen as far as their properties.
+    pub deeper: Vec<L>,
     /// Links that take a message only in part.
     pub slow: Vec<L>,
     /// Messages that subscribers cannot read.
@@ -109,6 +114,12 @@ impl Host for FakeHost {
     fn drained(&mut self, link: L) {
         self.calls.push(Call::Drained(link));
     }
+    fn subject<'a>(&'a self, _content: Option<&'a Arc<u64>>) -> Option<&'a str> {
+        self.subject.as_deref()
+    }
+    fn look_deeper(&mut self, link: L) {
+        self.deeper.push(link);
+    }
     fn retain(&mut self) -> Arc<u64> {
         Arc::new(self.offered)
     }
@@ -124,6 +135,7 @@ impl Host for FakeHost {
             to_override: how.to_override.map(str::to_owned),
             phase: how.phase,
             annotate: how.annotate,
+            anew: how.anew,
             routed_tag: how.routed_tag.map(<[u8]>::to_vec),
             state: how.state.cloned(),
         });

@@ -16,7 +16,8 @@ use crate::control::network::Network;
 use crate::control::plane::Plane;
 use crate::control::uplink::EdgeUplink;
 use crate::entities::{
-    DataEntities, Entities, LogEntities, RouterEntity, add_address_config, add_auto_link, add_link_route,
+    DataEntities, Entities, LogEntities, RouterEntity, add_address_config, add_auto_link, add_binding, add_exchange,
+    add_link_route,
 };
 use crate::process::memory;
 use crate::shard::{ShardEvent, Shards};
@@ -170,6 +171,8 @@ fn apply(
         Settings::Address(_) => add_address_config(&entities.shards, &attributes).map(drop).map_err(|e| e.to_string()),
         Settings::AutoLink(auto) => add_auto_link(&entities.shards, auto).map(drop),
         Settings::LinkRoute(route) => add_link_route(&entities.shards, route).map(drop),
+        Settings::Exchange(exchange) => add_exchange(&entities.shards, exchange).map(drop),
+        Settings::Binding(binding) => add_binding(&entities.shards, binding).map(drop),
         Settings::Listener(listener) => {
             entities.listeners.add(attributes, *listener, true);
             Ok(())

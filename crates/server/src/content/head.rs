@@ -84,6 +84,19 @@ pub(crate) fn before_body(bytes: &[u8]) -> &[u8] {
     bytes.get(..end).unwrap_or_default()
 }
 
+/// The subject of a message, if its properties are there and have one.
+pub(crate) fn subject(bytes: &[u8]) -> Option<&str> {
+    let mut scanner = Scanner::new(bytes, false);
+    while let Ok(Scan::Section(section)) = scanner.next() {
+        match section.kind {
+            SectionKind::Properties => return PropertiesView::decode(section.value).ok()?.subject,
+            kind if kind > SectionKind::Properties => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
 /// Why a message is not let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
@@ -233,6 +246,8 @@ pub(crate) struct RouterPart<'a> {
     pub(crate) stream: bool,
     /// `x-opt-qd.to`.
     pub(crate) to_override: Option<&'a str>,
+    /// Its way begins here: where it came from is left out.
+    pub(crate) anew: bool,
     /// This router, as it stands in ingress and trace (`0/<router id>`); `None` on edge routers, which leave no trace.
     pub(crate) this_router: Option<&'a str>,
 }
@@ -259,7 +274,8 @@ impl Layout {
             Ok(_) => MessageAnnotations::decode(value.rest()).unwrap_or_default(),
             Err(_) => MessageAnnotations::default(),
         };
-        let kept = if self.keep { came.router } else { RouterAnnotations::default() };
+        let anew = router.is_some_and(|router| router.anew);
+        let kept = if self.keep && !anew { came.router } else { RouterAnnotations::default() };
         let goes = router.map_or_else(RouterAnnotations::default, |router| RouterAnnotations {
             phase: router.phase,
             stream: router.stream,

@@ -10,7 +10,7 @@ mod stream;
 
 use std::sync::Arc;
 
-pub(crate) use head::{Depth, Examined, Head, Layout, Look, Refusal, RouterPart, before_body, examine};
+pub(crate) use head::{Depth, Examined, Head, Layout, Look, Refusal, RouterPart, before_body, examine, subject};
 pub(crate) use kept::{RECORD_SIZE, Whole, kept};
 pub(crate) use stream::{Feed, Listener, Origin, Reader, ReaderState, Taken, stream};
 

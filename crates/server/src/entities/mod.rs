@@ -8,6 +8,7 @@ mod auto_link;
 mod connection;
 mod connector;
 mod data;
+mod exchange;
 mod link;
 mod link_route;
 mod log;
@@ -19,6 +20,7 @@ mod router;
 pub(crate) use address_config::add as add_address_config;
 pub(crate) use auto_link::add as add_auto_link;
 pub(crate) use data::DataEntities;
+pub(crate) use exchange::{add as add_exchange, add_binding};
 pub(crate) use link_route::add as add_link_route;
 pub(crate) use log::LogEntities;
 pub(crate) use router::RouterEntity;
@@ -93,6 +95,8 @@ impl Backend for Entities {
             "router.config.address" => address_config::rows(&self.shards, entity_type),
             "router.config.autoLink" => auto_link::rows(&self.shards, entity_type),
             "router.config.linkRoute" => link_route::rows(&self.shards, entity_type),
+            "router.config.exchange" => exchange::rows(&self.shards, entity_type),
+            "router.config.binding" => exchange::binding_rows(&self.shards, entity_type),
             "router.connection.linkRoute" => link_route::connection_rows(&self.shards, entity_type, self.requester),
             "listener" => self.listeners.iter().map(|listener| listener.attributes.clone()).collect(),
             "connector" => connector::rows(&self.connectors),
@@ -122,6 +126,8 @@ impl Backend for Entities {
             Settings::Address(_) => address_config::create(&self.shards, entity_type, &attributes),
             Settings::AutoLink(config) => auto_link::create(&self.shards, entity_type, config),
             Settings::LinkRoute(config) => link_route::create(&self.shards, entity_type, config),
+            Settings::Exchange(config) => exchange::create(&self.shards, entity_type, config),
+            Settings::Binding(config) => exchange::create_binding(&self.shards, entity_type, config),
             _ if entity_type.short == "router.connection.linkRoute" => {
                 link_route::create_for_connection(&self.shards, entity_type, &attributes, context)
             }
@@ -168,6 +174,8 @@ impl Backend for Entities {
             "router.config.address" => address_config::delete(&self.shards, identity),
             "router.config.autoLink" => auto_link::delete(&self.shards, identity),
             "router.config.linkRoute" | "router.connection.linkRoute" => link_route::delete(&self.shards, identity),
+            "router.config.exchange" => exchange::delete(&self.shards, identity),
+            "router.config.binding" => exchange::delete_binding(&self.shards, identity),
             _ => self.data.delete(entity_type, identity),
         };
         if deleted { Ok(()) } else { Err(Failure::not_found()) }

@@ -20,7 +20,7 @@ use super::mailbox::{Batch, Mail};
 use super::own_links::Opening;
 use super::place::{ConnRef, LinkRef};
 use super::shared::Shared;
-use crate::content::{Content, Layout};
+use crate::content::{self, Content, Depth, Layout};
 
 /// The routing core's host: one for each shard, and one for the control plane, which owns no connections.
 pub(crate) struct ShardHost {
@@ -73,7 +73,7 @@ pub(super) enum Offered {
         kept: Option<Content<LinkRef>>,
     },
     /// It is still coming.
-    Kept(Content<LinkRef>),
+    Kept { content: Content<LinkRef>, subject: Option<Box<str>> },
 }
 
 impl ShardHost {
@@ -182,7 +182,7 @@ impl ShardHost {
                 let bytes = self.buffer.get(*start..*end).unwrap_or_default();
                 kept.get_or_insert_with(|| Content::whole(bytes, *layout)).clone()
             }
-            Offered::Kept(content) => content.clone(),
+            Offered::Kept { content, .. } => content.clone(),
             // The core retains only what it is being offered; an empty message is what it gets otherwise.
             Offered::Nothing => Content::whole(&[], Layout::default()),
         }
@@ -280,6 +280,24 @@ impl Host for ShardHost {
         Some(hasher.finish())
     }
 
+    fn subject<'a>(&'a self, content: Option<&'a Content<LinkRef>>) -> Option<&'a str> {
+        match (content, &self.offered) {
+            (Some(Content::Whole(whole)), _) => content::subject(whole.bytes()),
+            (None, Offered::Borrowed { start, end, .. }) => content::subject(self.buffer.get(*start..*end)?),
+            (None, Offered::Kept { subject, .. }) => subject.as_deref(),
+            (Some(Content::Stream(_)), _) | (None, Offered::Nothing) => None,
+        }
+    }
+
+    fn look_deeper(&mut self, link: LinkRef) {
+        if !self.owns(link.conn) {
+            self.post(link.conn, Mail::LookDeeper { link });
+        } else if let Some(conn) = self.conn(link.conn) {
+            let link = conn.link_mut(LinkId(link.link));
+            link.depth = link.depth.max(Depth::Properties);
+        }
+    }
+
     fn retain(&mut self) -> Content<LinkRef> {
         self.keep_offered()
     }
@@ -369,6 +387,7 @@ fn log_module(module: Module) -> logging::Module {
         Module::Router => logging::Module::Router,
         Module::RouterCore => logging::Module::RouterCore,
         Module::Default => logging::Module::Default,
+        Module::Agent => logging::Module::Agent,
     }
 }
 

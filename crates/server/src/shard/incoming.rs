@@ -10,7 +10,7 @@ use router_core::{Core, InKey, LinkKey, Offer, Offered as Answer};
 use super::feeding::{Resumption, Streaming};
 use super::host::{Offered, ShardHost};
 use super::message_log::messages_are_logged;
-use crate::content::{Content, Examined, Head, Look, Refusal, before_body, examine, stream};
+use crate::content::{Content, Examined, Head, Look, Refusal, before_body, examine, stream, subject};
 
 /// Bytes of a message that is not complete from which on it is streamed; the old router's "Q2".
 const STREAM_FROM: usize = 128 * 1024;
@@ -368,7 +368,9 @@ impl ShardHost {
         let head = Head { layout, annotations: layout.annotations(bytes).into(), logged: logged.into() };
         let origin = Box::new(Resumption { shared: Arc::clone(&self.shared), link });
         let (feed, reader) = stream(head, bytes, origin);
-        self.offered = Offered::Kept(Content::Stream(reader));
+        // What goes on as it is has no exchange to come to.
+        let subject = if arrived.tag.is_some() { None } else { subject(bytes).map(Box::from) };
+        self.offered = Offered::Kept { content: Content::Stream(reader), subject };
         let answer = self.offer(core, arrived, examined, false);
         self.offered = Offered::Nothing;
         match answer {

@@ -60,6 +60,8 @@ pub(super) enum Mail {
     /// The SASL exchange of the connection may go on.
     #[allow(dead_code, reason = "the mechanisms that wait are on their way")]
     PokeSasl(ConnRef),
+    /// Messages on an incoming link are to be seen as far as their properties.
+    LookDeeper { link: LinkRef },
     /// Drop the connection's socket.
     Drop(ConnRef),
     /// Show the frames of one connection, or of all, or no longer.

@@ -56,6 +56,7 @@ impl ShardHost {
             Mail::Grown { link } => self.grown(link),
             Mail::Resume { link } => self.resume(link),
             Mail::PokeSasl(conn) => self.poke_sasl(core, conn),
+            Mail::LookDeeper { link } => Host::look_deeper(self, link),
             Mail::Drop(conn) => self.drop_now(core, conn),
             Mail::Trace { conn, on } => self.trace(conn, on),
             Mail::Order(order) => orders.push_back(order),

@@ -108,7 +108,7 @@ impl ShardHost {
     /// The annotations to put in place of the message's own, if it cannot go as it came.
     fn edit(&self, link: LinkRef, content: Option<&Content<LinkRef>>, how: &Transmit<'_>) -> Option<Box<[u8]>> {
         let (layout, section, streamed) = match (content, &self.offered) {
-            (Some(content), _) | (None, Offered::Kept(content)) => {
+            (Some(content), _) | (None, Offered::Kept { content, .. }) => {
                 (content.layout(), content.annotations(), matches!(content, Content::Stream(_)))
             }
             (None, Offered::Borrowed { start, end, layout, .. }) => {
@@ -123,6 +123,7 @@ impl ShardHost {
             phase: how.phase,
             stream: streamed && link.conn.peer,
             to_override: how.to_override,
+            anew: how.anew,
             this_router: self.shared.this_router.as_deref(),
         });
         Some(layout.edit(section, router).into_boxed_slice())

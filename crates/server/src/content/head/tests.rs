@@ -6,7 +6,8 @@ use super::*;
 
 const COMPLETE: Look = Look { message_format: 0, complete: true, depth: Depth::Properties, keep: true };
 const COMING: Look = Look { complete: false, ..COMPLETE };
-const THIS: RouterPart<'_> = RouterPart { phase: 0, stream: false, to_override: None, this_router: Some("0/B") };
+const THIS: RouterPart<'_> =
+    RouterPart { phase: 0, stream: false, to_override: None, anew: false, this_router: Some("0/B") };
 
 fn annotations(entries: &[(&str, &str)]) -> Vec<u8> {
     let mut out = Vec::new();
