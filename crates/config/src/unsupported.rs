@@ -66,9 +66,6 @@ fn policy(attributes: &Attributes, open: bool) -> Option<String> {
 fn listener(attributes: &Attributes) -> Option<String> {
     let set = |name: &str| attributes.boolean(name) == Some(true);
     let given = |name: &str| attributes.text(name).is_some_and(|text| !text.is_empty());
-    if set("http") || given("httpRootDir") {
-        return Some(sentence("listener http", "HTTP and WebSockets"));
-    }
     if given("saslPlugin") {
         return Some(sentence("listener saslPlugin", "authentication by another service"));
     }

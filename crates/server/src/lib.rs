@@ -12,6 +12,7 @@ mod boot;
 mod content;
 mod control;
 mod entities;
+mod http;
 mod options;
 mod process;
 mod shard;

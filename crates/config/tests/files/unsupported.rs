@@ -36,7 +36,6 @@ fn profiles_cannot_be_run_yet() {
     let sections = [
         "sslProfile {\n name: s\n}",
         "authServicePlugin {\n name: a\n host: h\n}",
-        "listener {\n http: yes\n}",
         "listener {\n requireSsl: yes\n}",
         "listener {\n saslMechanisms: PLAIN\n}",
         "listener {\n authenticatePeer: yes\n}",

@@ -14,11 +14,13 @@ use crate::control::listeners::Listeners;
 use crate::control::lookup::Lookups;
 use crate::control::network::Network;
 use crate::control::plane::Plane;
+use crate::control::report::Questions;
 use crate::control::uplink::EdgeUplink;
 use crate::entities::{
     DataEntities, Entities, LogEntities, RouterEntity, add_address_config, add_auto_link, add_binding, add_exchange,
     add_link_route,
 };
+use crate::http::Http;
 use crate::process::memory;
 use crate::shard::{ShardEvent, Shards};
 use crate::{ConfigSource, DISPATCH_VERSION, Options};
@@ -45,13 +47,15 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
     let (events, receiver) = mpsc::unbounded_channel();
     let shards = start_shards(options, &config.router, events)?;
     let (lookups, looked_up) = Lookups::new();
+    let (questions, asked) = Questions::new();
+    let http = Http::new(shards.clone(), questions);
     let open_policy = config.open_policy();
     let entities = Entities {
         router: RouterEntity::new(&config, shards.now()),
         policy: Attributes::new(),
         open_policy,
         logs,
-        listeners: Listeners::new(shards.clone(), lookups.clone(), open_policy),
+        listeners: Listeners::new(shards.clone(), lookups.clone(), http, open_policy),
         connectors: Connectors::new(shards.clone(), lookups),
         network: (config.router.mode == Mode::Interior).then(|| Network::start(&shards, &config.router)),
         edges: Edges::start(&shards),
@@ -70,6 +74,7 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
         events: receiver,
         lookups: looked_up,
         inbox: Default::default(),
+        questions: asked,
         next_tick,
     };
     let workers = config.router.worker_threads;

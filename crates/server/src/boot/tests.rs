@@ -7,6 +7,7 @@ use management::{Backend, EntityType, Failure, RequestContext};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 
+mod http;
 mod network;
 mod policy;
 

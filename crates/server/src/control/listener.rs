@@ -38,13 +38,25 @@ impl Listener {
         self.attributes.text("name").unwrap_or_default()
     }
 
+    /// Whether it serves HTTP.
+    pub(crate) fn is_http(&self) -> bool {
+        self.config.http || self.config.http_root_dir.is_some()
+    }
+
+    /// Whether it does not listen, and will not.
+    #[cfg(test)]
+    pub(crate) fn has_failed(&self) -> bool {
+        self.stand == Stand::Failed
+    }
+
     /// The old router's words for a listener that now listens: where the system chose the port, the actual address and
     /// the listener's name.
     pub(crate) fn announcement(&self, bound: &[SocketAddr]) -> String {
         let system_chose = self.config.port.parse() == Ok(0);
+        let listening = if self.is_http() { "Listening for HTTP" } else { "Listening" };
         match bound.first() {
-            Some(address) if system_chose => format!("Listening on {address} ({})", self.name()),
-            _ => format!("Listening on {}", self.target().text()),
+            Some(address) if system_chose => format!("{listening} on {address} ({})", self.name()),
+            _ => format!("{listening} on {}", self.target().text()),
         }
     }
 }

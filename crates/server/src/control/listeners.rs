@@ -4,10 +4,12 @@ use crate::control::listener::{Listener, Stand, usable};
 use crate::control::lookup::{Asker, Lookups};
 use crate::control::resolve::system_words;
 use crate::control::settings;
-use crate::shard::{ListenerId, ListenerSpec, Shards};
+use crate::http::{Http, Site};
+use crate::shard::{ListenerId, ListenerSpec, Shards, bind_all};
 use config::{ListenerConfig, OpenPolicy};
 use management::Attributes;
 use std::collections::BTreeMap;
+use std::io;
 use std::net::SocketAddr;
 
 /// A listener without which the router must not run cannot listen.
@@ -21,6 +23,7 @@ pub(crate) struct RequiredListenerFailed {
 pub(crate) struct Listeners {
     shards: Shards,
     lookups: Lookups,
+    http: Http,
     last_id: u64,
     /// Their peers may not speak for other users; see [`settings::of_listener`].
     own_user_id_only: bool,
@@ -28,9 +31,9 @@ pub(crate) struct Listeners {
 }
 
 impl Listeners {
-    pub(crate) fn new(shards: Shards, lookups: Lookups, policy: Option<OpenPolicy>) -> Self {
+    pub(crate) fn new(shards: Shards, lookups: Lookups, http: Http, policy: Option<OpenPolicy>) -> Self {
         let own_user_id_only = policy.is_some_and(|policy| !policy.allow_user_id_proxy);
-        Listeners { shards, lookups, last_id: 0, own_user_id_only, all: BTreeMap::new() }
+        Listeners { shards, lookups, http, last_id: 0, own_user_id_only, all: BTreeMap::new() }
     }
 
     /// Adds a listener and starts to open it; [`Listeners::looked_up`] goes on.
@@ -65,11 +68,20 @@ impl Listeners {
                 sasl: settings::sasl_of_listener(&listener.config),
                 sasl_required: listener.config.authenticate_peer,
             };
-            self.shards.listen(spec).map_err(|error| system_words(&error))
+            let opened = if listener.is_http() {
+                listen_for_http(&mut self.http, spec, &listener.config)
+            } else {
+                self.shards.listen(spec)
+            };
+            opened.map_err(|error| system_words(&error))
         });
         match opened {
             Ok(bound) => {
-                logging::log!(SERVER, Notice, "{}", listener.announcement(&bound));
+                if listener.is_http() {
+                    logging::log!(HTTP, Notice, "{}", listener.announcement(&bound));
+                } else {
+                    logging::log!(SERVER, Notice, "{}", listener.announcement(&bound));
+                }
                 listener.stand = Stand::Listening(bound);
                 Ok(())
             }
@@ -114,8 +126,12 @@ impl Listeners {
         let found = self.all.iter().find(|(_, listener)| listener.attributes.text("identity") == Some(identity));
         let Some((&id, listener)) = found else { return false };
         logging::log!(CONN_MGR, Info, "Deleted Listener: {}", listener.target().text());
+        if listener.is_http() {
+            self.http.stop_listening(id);
+        } else {
+            self.shards.stop_listening(id);
+        }
         self.all.remove(&id);
-        self.shards.stop_listening(id);
         true
     }
 
@@ -123,4 +139,12 @@ impl Listeners {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Listener> {
         self.all.values()
     }
+}
+
+/// Opens a listener that serves HTTP.
+fn listen_for_http(http: &mut Http, spec: ListenerSpec, config: &ListenerConfig) -> io::Result<Vec<SocketAddr>> {
+    let (sockets, bound) = bind_all(&spec.addresses)?;
+    let site = Site::new(spec.id, spec.host_port.clone(), config, Shards::accepting(spec));
+    http.listen(site, sockets)?;
+    Ok(bound)
 }

@@ -11,6 +11,7 @@ pub(crate) mod lookup;
 pub(crate) mod network;
 pub(crate) mod plane;
 mod protocol;
+pub(crate) mod report;
 pub(crate) mod resolve;
 pub(crate) mod retry;
 pub(crate) mod settings;

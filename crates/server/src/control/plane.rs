@@ -4,6 +4,7 @@ use crate::control::inbox::{Inbox, Turn};
 use crate::control::listeners::RequiredListenerFailed;
 use crate::control::lookup::{Asker, LookedUp};
 use crate::control::network::Network;
+use crate::control::report::Question;
 use crate::control::uplink::EdgeUplink;
 use crate::entities::Entities;
 use crate::process::signals::{Signals, StopSignal};
@@ -27,6 +28,8 @@ pub(crate) struct Plane {
     pub(crate) lookups: mpsc::UnboundedReceiver<LookedUp>,
     /// Messages for the router itself that wait for their turn.
     pub(crate) inbox: Inbox,
+    /// What other threads want to know.
+    pub(crate) questions: mpsc::Receiver<Question>,
     /// When the core's timers are looked at next, in the shards' time.
     pub(crate) next_tick: Duration,
 }
@@ -79,6 +82,10 @@ impl Plane {
         let outcome = tokio::select! {
             event = self.events.recv() => self.take_event(event.ok_or(End::ShardsGone)?),
             Some(result) = self.lookups.recv() => self.take_lookup(result),
+            Some(question) = self.questions.recv() => {
+                question.answer(&self.entities);
+                Ok(())
+            }
             () = idle => Ok(()),
         };
         outcome.and_then(|()| self.take_turn()).map_err(End::ListenerFailed)

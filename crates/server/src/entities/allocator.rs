@@ -10,14 +10,15 @@ use management::{Attributes, EntityType};
 use router_core::Core;
 
 /// A kind of object: its name in the old router, its size in bytes, and how many there are.
-type Pool = (&'static str, u64, u64);
+pub(crate) type Pool = (&'static str, u64, u64);
 
 /// A row for each kind of object.
 pub(super) fn rows(shards: &Shards, entity_type: &EntityType) -> Vec<Attributes> {
     pools(shards).map(|pool| row(pool, entity_type)).collect()
 }
 
-fn pools(shards: &Shards) -> impl Iterator<Item = Pool> {
+/// All kinds of objects.
+pub(crate) fn pools(shards: &Shards) -> impl Iterator<Item = Pool> {
     let held = shards.counts();
     let counts = shards.with_core(|core, _, _| core.object_counts());
     let sizes = Core::<ShardHost>::object_sizes();

@@ -18,6 +18,7 @@ mod policy;
 mod router;
 
 pub(crate) use address_config::add as add_address_config;
+pub(crate) use allocator::pools as allocator_pools;
 pub(crate) use auto_link::add as add_auto_link;
 pub(crate) use data::DataEntities;
 pub(crate) use exchange::{add as add_exchange, add_binding};

@@ -144,7 +144,7 @@ impl Socket {
 }
 
 /// Errors of the connection that was to be accepted, not of the listener.
-fn is_the_peers(error: &io::Error) -> bool {
+pub(crate) fn is_the_peers(error: &io::Error) -> bool {
     use io::ErrorKind::{
         ConnectionAborted, ConnectionReset, HostUnreachable, Interrupted, NetworkDown, NetworkUnreachable, TimedOut,
     };

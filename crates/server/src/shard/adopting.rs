@@ -1,6 +1,7 @@
 //! Connections that begin: a shard takes one over that was accepted, or makes one.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use mio::{Registry, Token};
 use router_core::Core;
 use security::Underneath;
 
-use super::arrival::{Arrival, Kind, initiator};
+use super::arrival::{Arrival, Kind, Listener, initiator};
 use super::conn::{Conn, Peer};
 use super::event::ShardEvent;
 use super::host::{ShardHost, mark_dirty};
@@ -19,6 +20,7 @@ use super::place::ConnRef;
 use super::sasl::SaslHandle;
 use super::settings::{ConnectionSettings, ConnectorAttempt};
 use super::transport::Transport;
+use super::websocket::WebSocket;
 
 /// How long one address of a connector may take to answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -29,14 +31,29 @@ impl ShardHost {
         let Arrival { id, kind } = arrival;
         match kind {
             Kind::Accepted { stream, from, listener } => {
-                let transport = Transport::Plain(stream);
-                let side = listener.side(&transport.underneath(), &SaslHandle::new(&self.shared, id));
-                let peer = Peer::Accepted { from, to: Arc::clone(&listener.host_port) };
-                let slot = self.insert(id, transport, &listener.settings, peer, side, None);
-                self.start(core, slot, registry);
+                self.accepted(core, id, Transport::Plain(stream), from, &listener, registry);
+            }
+            Kind::WebSocket { stream, early, from, listener } => {
+                let socket = WebSocket::new(Transport::Plain(stream), early);
+                self.accepted(core, id, Transport::WebSocket(Box::new(socket)), from, &listener, registry);
             }
             Kind::ToConnect(attempt) => self.connect(core, id, attempt, registry),
         }
+    }
+
+    fn accepted(
+        &mut self,
+        core: &mut Core<Self>,
+        id: u64,
+        transport: Transport,
+        from: SocketAddr,
+        listener: &Listener,
+        registry: &Registry,
+    ) {
+        let side = listener.side(&transport.underneath(), &SaslHandle::new(&self.shared, id));
+        let peer = Peer::Accepted { from, to: Arc::clone(&listener.host_port) };
+        let slot = self.insert(id, transport, &listener.settings, peer, side, None);
+        self.start(core, slot, registry);
     }
 
     /// Begins to connect to the first of a connector's addresses.

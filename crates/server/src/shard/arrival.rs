@@ -30,6 +30,8 @@ pub(super) struct Arrival {
 pub(super) enum Kind {
     /// Accepted.
     Accepted { stream: TcpStream, from: SocketAddr, listener: Arc<Listener> },
+    /// Accepted as HTTP, and now a WebSocket, of which these bytes were read already.
+    WebSocket { stream: TcpStream, early: Vec<u8>, from: SocketAddr, listener: Arc<Listener> },
     /// To be made.
     ToConnect(Box<ConnectorAttempt>),
 }

@@ -27,7 +27,8 @@ impl ShardHost {
     /// The connection cannot go on.
     pub(super) fn failed(&mut self, core: &mut Core<Self>, slot: u32, error: &ErrorCondition) {
         let Some(conn) = self.conns.get(slot as usize) else { return };
-        let line = conn.failed_line(&error.to_string());
+        let fault = conn.transport.fault().map(|fault| format!("amqp:connection:framing-error {fault}"));
+        let line = conn.failed_line(&fault.unwrap_or_else(|| error.to_string()));
         conn.log_failure(&line);
         self.end(core, slot, line);
     }
@@ -77,10 +78,13 @@ impl ShardHost {
 
     /// Removes a connection that has ended and has nothing more to say, or nobody to say it to.
     pub(super) fn reap(&mut self, slot: u32) {
-        let Some(conn) = self.conns.get(slot as usize) else { return };
-        let silent = conn.endpoint.is_finished() && conn.endpoint.output().is_empty();
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
+        if !conn.flags.ended {
+            return;
+        }
         let late = conn.deadline.is_some_and(|deadline| deadline <= self.now);
-        if conn.flags.ended && (conn.flags.broken || silent || late) {
+        let silent = conn.endpoint.is_finished() && conn.endpoint.output().is_empty();
+        if conn.flags.broken || late || silent && conn.transport.close() {
             self.shared.forget(conn.id);
             self.conns.remove(slot as usize);
         }

@@ -61,6 +61,15 @@ impl ShardHost {
 impl Conn {
     /// Writes output until it is all gone or the socket is full.
     fn write(&mut self) {
+        if !self.flags.broken
+            && self.transport.wants_write()
+            && let Err(error) = self.transport.flush()
+        {
+            if error.kind() != io::ErrorKind::WouldBlock {
+                self.lose();
+            }
+            return;
+        }
         while !self.flags.broken && !self.endpoint.output().is_empty() {
             match self.transport.write(self.endpoint.output()) {
                 Ok(0) => self.lose(),

@@ -4,9 +4,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use amqp_endpoint::Now;
-use mio::net::TcpListener;
+use mio::net::{TcpListener, TcpStream};
 use router_core::{Core, RouterSettings, SubscriberId};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::mpsc::UnboundedSender;
@@ -29,6 +30,9 @@ const BACKLOG: i32 = 1024;
 /// The running shards. Cheap to clone. They run until [`Shards::shutdown`].
 #[derive(Clone)]
 pub(crate) struct Shards(Arc<Shared>);
+
+/// What a listener lays down for the connections that come in by it.
+pub(crate) struct Accepting(Arc<Listener>);
 
 /// What the shards have counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,25 +68,43 @@ impl Shards {
     /// # Errors
     /// An address cannot be listened on.
     pub(crate) fn listen(&self, spec: ListenerSpec) -> io::Result<Vec<SocketAddr>> {
-        let mut sockets = Vec::new();
-        let mut addresses: Vec<SocketAddr> = Vec::new();
-        for mut address in spec.addresses {
-            if let (0, Some(first)) = (address.port(), addresses.first()) {
-                address.set_port(first.port());
-            }
-            let socket = bind(address)?;
-            addresses.push(socket.local_addr()?);
-            sockets.push(TcpListener::from_std(socket));
-        }
-        let listener = Arc::new(Listener {
+        let (sockets, addresses) = bind_all(&spec.addresses)?;
+        let sockets = sockets.into_iter().map(TcpListener::from_std).collect();
+        let Accepting(listener) = Self::accepting(spec);
+        self.order(0, Order::Listen(Box::new(Listening { listener, sockets })));
+        Ok(addresses)
+    }
+
+    /// What such a listener lays down, for connections that come in by other ways than its own sockets.
+    pub(crate) fn accepting(spec: ListenerSpec) -> Accepting {
+        Accepting(Arc::new(Listener {
             id: spec.id,
             host_port: spec.host_port.into(),
             settings: spec.settings,
             sasl: spec.sasl,
             sasl_required: spec.sasl_required,
-        });
-        self.order(0, Order::Listen(Box::new(Listening { listener, sockets })));
-        Ok(addresses)
+        }))
+    }
+
+    /// Takes over a WebSocket after its handshake. `early`: bytes that came along with it.
+    pub(crate) fn adopt_websocket(
+        &self,
+        accepting: &Accepting,
+        stream: std::net::TcpStream,
+        from: SocketAddr,
+        early: Vec<u8>,
+    ) {
+        let listener = Arc::clone(&accepting.0);
+        self.0.accepted.fetch_add(1, Ordering::Relaxed);
+        let id = self.0.core.lock().next_connection_id();
+        logging::log!(SERVER, Info, "[C{id}] Accepted connection to {} from {from}", listener.host_port);
+        let kind = Kind::WebSocket { stream: TcpStream::from_std(stream), early, from, listener };
+        self.order(thread::choose(&self.0), Order::Adopt(Box::new(Arrival { id, kind })));
+    }
+
+    /// Whether the core can be entered within this time: if not, something holds it that never should.
+    pub(crate) fn answers_within(&self, patience: Duration) -> bool {
+        self.0.core.try_lock_for(patience).is_some()
     }
 
     /// Closes the listener's sockets; its connections stay.
@@ -214,6 +236,25 @@ impl Shards {
         let post: Option<&Post> = self.0.post(shard.into());
         post.map(|post| post.send(mail)).is_some()
     }
+}
+
+/// Sockets that listen on these addresses, all of them or none, and the addresses with the ports that they got: where
+/// port 0 is asked for, the first address's choice is used for the others.
+///
+/// # Errors
+/// An address cannot be listened on.
+pub(crate) fn bind_all(wanted: &[SocketAddr]) -> io::Result<(Vec<std::net::TcpListener>, Vec<SocketAddr>)> {
+    let mut sockets = Vec::new();
+    let mut addresses: Vec<SocketAddr> = Vec::new();
+    for mut address in wanted.iter().copied() {
+        if let (0, Some(first)) = (address.port(), addresses.first()) {
+            address.set_port(first.port());
+        }
+        let socket = bind(address)?;
+        addresses.push(socket.local_addr()?);
+        sockets.push(socket);
+    }
+    Ok((sockets, addresses))
 }
 
 /// A socket that listens.

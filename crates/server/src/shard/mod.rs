@@ -45,11 +45,13 @@ mod tracing;
 mod transmit;
 mod transport;
 mod turn;
+mod websocket;
 
 use std::time::Duration;
 
+pub(crate) use accepting::is_the_peers;
 pub(crate) use event::{EdgeUpdate, LookUp, NetworkUpdate, ShardEvent, SubscriberMessage};
-pub(crate) use handle::Shards;
+pub(crate) use handle::{Accepting, Shards, bind_all};
 pub(crate) use host::ShardHost;
 pub(crate) use parked::Verdict;
 pub(crate) use place::LinkRef;

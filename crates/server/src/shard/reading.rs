@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::buffers::{BUFFER, Buffers};
 use super::conn::Conn;
-use super::host::ShardHost;
+use super::host::{ShardHost, mark_dirty};
 
 /// How many connections are read in one turn.
 const READS: usize = 32;
@@ -31,6 +31,9 @@ impl ShardHost {
                 pieces.extend(conn.read(slot, buffers));
                 if conn.flags.attention {
                     self.attention.push(slot);
+                }
+                if conn.transport.wants_write() {
+                    mark_dirty(&mut self.dirty, conn);
                 }
                 if conn.may_read() {
                     self.queue_read(slot);
@@ -75,20 +78,22 @@ impl Conn {
         let count = match self.transport.read(free) {
             Ok(count) => count,
             Err(error) => {
-                self.flags.readable = false;
                 if error.kind() != io::ErrorKind::WouldBlock {
                     self.lose();
                 }
-                0
+                self.flags.readable = !self.flags.broken && self.transport.has_more();
+                self.leftover = buffer.get(..kept).unwrap_or_default().to_vec();
+                buffers.give(buffer);
+                return None;
             }
         };
-        if count == 0 && self.flags.readable {
+        if count == 0 {
             self.flags.readable = false;
             self.lose();
         }
         // A read that does not fill the buffer has taken all there was; the next bytes are a new event. Only the end of
-        // the stream may have come along with these.
-        if count < room && !self.flags.half_closed {
+        // the stream may have come along with these, or a layer has more.
+        if count < room && !self.flags.half_closed && !self.transport.has_more() {
             self.flags.readable = false;
         }
         if count == 0 {

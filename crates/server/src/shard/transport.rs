@@ -1,18 +1,23 @@
-//! What carries a connection's bytes. Further layers (TLS, WebSocket) will be further variants: whatever they are, the
-//! rest of the shard sees plain bytes come and go.
+//! What carries a connection's bytes. Whatever the layers are, the rest of the shard sees plain bytes come and go.
+//!
+//! A layer may have bytes to give without an event, and bytes of its own to write: [`Transport::has_more`] and
+//! [`Transport::wants_write`] say so.
 
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 
 use mio::event::Source;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use security::Underneath;
 
+use super::websocket::WebSocket;
+
 /// The bytes' carrier.
-#[derive(Debug)]
 pub(super) enum Transport {
     /// Nothing between the socket and AMQP.
     Plain(TcpStream),
+    /// A WebSocket over another transport.
+    WebSocket(Box<WebSocket>),
 }
 
 impl Transport {
@@ -20,6 +25,15 @@ impl Transport {
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => retry(|| stream.read(buffer)),
+            Self::WebSocket(socket) => socket.read(buffer),
+        }
+    }
+
+    /// Whether a read may find something though there is no event to tell of it, even if the last one would have blocked.
+    pub(super) fn has_more(&self) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::WebSocket(socket) => socket.has_more(),
         }
     }
 
@@ -27,6 +41,47 @@ impl Transport {
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => retry(|| stream.write(bytes)),
+            Self::WebSocket(socket) => socket.write(bytes),
+        }
+    }
+
+    /// Writes what fits of one and then of the other.
+    pub(super) fn write_both(&mut self, first: &[u8], second: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => retry(|| stream.write_vectored(&[IoSlice::new(first), IoSlice::new(second)])),
+            Self::WebSocket(socket) => socket.write(if first.is_empty() { second } else { first }),
+        }
+    }
+
+    /// Whether a layer has something to write of its own.
+    pub(super) fn wants_write(&self) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::WebSocket(socket) => socket.wants_write(),
+        }
+    }
+
+    /// Writes what layers have to write of their own.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(_) => Ok(()),
+            Self::WebSocket(socket) => socket.flush(),
+        }
+    }
+
+    /// Ends the layers in their own ways. False: the peer has to be heard first.
+    pub(super) fn close(&mut self) -> bool {
+        match self {
+            Self::Plain(_) => true,
+            Self::WebSocket(socket) => socket.close(),
+        }
+    }
+
+    /// Why a layer cannot go on.
+    pub(super) fn fault(&self) -> Option<String> {
+        match self {
+            Self::Plain(_) => None,
+            Self::WebSocket(socket) => socket.fault(),
         }
     }
 
@@ -35,6 +90,7 @@ impl Transport {
     pub(super) fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         match self {
             Self::Plain(stream) => stream.register(registry, token, Interest::READABLE | Interest::WRITABLE),
+            Self::WebSocket(socket) => socket.beneath_mut().register(registry, token),
         }
     }
 
@@ -42,6 +98,7 @@ impl Transport {
     pub(super) fn set_nodelay(&self) {
         match self {
             Self::Plain(stream) => drop(stream.set_nodelay(true)),
+            Self::WebSocket(socket) => socket.beneath().set_nodelay(),
         }
     }
 
@@ -51,6 +108,7 @@ impl Transport {
             Self::Plain(stream) => {
                 Underneath { peer: stream.peer_addr().ok(), local: stream.local_addr().ok(), ..Underneath::default() }
             }
+            Self::WebSocket(socket) => socket.beneath().underneath(),
         }
     }
 
@@ -63,6 +121,7 @@ impl Transport {
                 (Ok(None), Err(error)) if error.kind() == io::ErrorKind::NotConnected => None,
                 (Ok(None), Err(error)) => Some(Err(error)),
             },
+            Self::WebSocket(socket) => socket.beneath().connected(),
         }
     }
 }

@@ -134,7 +134,7 @@ impl Shard {
                 continue;
             }
             conn.flags.half_closed |= event.is_read_closed() || event.is_error();
-            if event.is_writable() && !conn.endpoint.output().is_empty() {
+            if event.is_writable() && (!conn.endpoint.output().is_empty() || conn.transport.wants_write()) {
                 mark_dirty(&mut self.host.dirty, conn);
             }
             if event.is_readable() || conn.flags.half_closed {

@@ -14,9 +14,21 @@ use amqp_endpoint::{Connection, ConnectionConfig, Event, Input, LinkId, NewDeliv
 
 use super::router::PATIENCE;
 
+/// What a client's bytes go over.
+pub(crate) trait Wire: Read + Write + Send {
+    /// The socket beneath.
+    fn socket(&self) -> &TcpStream;
+}
+
+impl Wire for TcpStream {
+    fn socket(&self) -> &TcpStream {
+        self
+    }
+}
+
 /// One end of a connection, with what happened to it and was not asked for yet.
 pub(crate) struct Client {
-    stream: TcpStream,
+    stream: Box<dyn Wire>,
     pub(crate) endpoint: Connection,
     input: Vec<u8>,
     start: Instant,
@@ -64,6 +76,10 @@ impl Client {
     pub(crate) fn connect_with(address: SocketAddr, config: ConnectionConfig) -> Self {
         let stream = TcpStream::connect(address).expect("the router listens");
         stream.set_nodelay(true).expect("the option can be set");
+        Self::over(Box::new(stream), config)
+    }
+
+    pub(crate) fn over(stream: Box<dyn Wire>, config: ConnectionConfig) -> Self {
         let mut client = Self {
             stream,
             endpoint: Connection::new(config, Side::Initiator { sasl: None }, Duration::ZERO),
@@ -82,7 +98,8 @@ impl Client {
     /// Writes what there is to say, and reads once, waiting for at most `wait`.
     pub(crate) fn turn(&mut self, wait: Duration) {
         self.write();
-        self.stream.set_read_timeout(Some(wait.max(Duration::from_millis(1)))).expect("the option can be set");
+        let patience = wait.max(Duration::from_millis(1));
+        self.stream.socket().set_read_timeout(Some(patience)).expect("the option can be set");
         let mut buffer = [0; 64 * 1024];
         match self.stream.read(&mut buffer) {
             Ok(0) => self.endpoint.transport_closed(),
@@ -202,7 +219,7 @@ impl Client {
 
     /// The socket, for bytes that no endpoint would send.
     pub(crate) fn socket(&self) -> TcpStream {
-        self.stream.try_clone().expect("a descriptor is free")
+        self.stream.socket().try_clone().expect("a descriptor is free")
     }
 
     /// Forgets the bytes of messages that are not complete.

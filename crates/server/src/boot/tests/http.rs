@@ -1,0 +1,74 @@
+//! Routers that speak HTTP: what they answer, and AMQP over WebSockets.
+
+use super::*;
+use crate::shard::tests::client::{Client, Happened, Wire, message};
+use crate::shard::tests::router::PATIENCE;
+use amqp::DeliveryState;
+use amqp_endpoint::ConnectionConfig;
+use std::io::{self, Read, Write};
+use std::time::Duration;
+use tungstenite::client::IntoClientRequest;
+use tungstenite::handshake::client::Response;
+use tungstenite::http::HeaderValue;
+use tungstenite::{Message, WebSocket};
+
+mod pages;
+mod websockets;
+
+/// A router with an HTTP listener, and its port.
+async fn router(listener: &str, sections: &str) -> (Router, u16) {
+    let port = free_port();
+    let mut router =
+        Router::start(&format!("listener {{\n host: 127.0.0.1\n port: {port}\n name: web\n{listener}}}\n{sections}"));
+    router.until_listening().await;
+    (router, port)
+}
+
+/// Sends bytes and reads to the end.
+fn exchange(port: u16, bytes: &[u8]) -> String {
+    let mut socket = socket(port);
+    socket.write_all(bytes).unwrap();
+    let mut answer = Vec::new();
+    // A reset ends it as well as a close.
+    let _ = socket.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+fn socket(port: u16) -> TcpStream {
+    let socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket
+}
+
+fn request(method: &str, path: &str) -> Vec<u8> {
+    format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").into_bytes()
+}
+
+impl Router {
+    /// Runs the control plane while something blocks.
+    async fn meanwhile<T: Send + 'static>(&mut self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        let thread = std::thread::spawn(work);
+        while !thread.is_finished() {
+            tokio::select! {
+                stepped = self.plane.step() => stepped.unwrap(),
+                () = tokio::time::sleep(Duration::from_millis(2)) => {}
+            }
+        }
+        thread.join().unwrap()
+    }
+
+    /// Deletes the HTTP listener.
+    fn delete_web(&mut self) {
+        let rows = self.plane.entities.list(type_of("listener"));
+        let web = rows.iter().find(|row| row.text("name") == Some("web")).unwrap();
+        self.delete("listener", web.text("identity").unwrap()).unwrap();
+    }
+
+    /// The answer to a GET: status line and headers, body.
+    async fn get(&mut self, port: u16, path: &str) -> (String, String) {
+        let request = request("GET", path);
+        let answer = self.meanwhile(move || exchange(port, &request)).await;
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+        (head.to_owned(), body.to_owned())
+    }
+}
