@@ -82,7 +82,7 @@ async fn messages_of_all_sizes_pass_over_websockets() {
             let (mut sender, mut receiver) = (client(port), client(port));
             receiver.receiver("a", 10);
             let link = sender.sender(Some("a"));
-            let sizes = [0, 10, 20_000, 3 << 20, 100];
+            let sizes = [0, 10, 20_000, 300_000, 100];
             let reader = std::thread::spawn(move || {
                 sizes.map(|size| {
                     let received = receiver.receive();
