@@ -88,8 +88,8 @@ pub enum ClientStep {
     NoneFits,
     /// Answer the challenge with this.
     Respond(Vec<u8>),
-    /// Give up.
-    Failed(SaslCode),
+    /// Give up, for this reason.
+    Failed(String),
     /// What to say comes later (a remote service, a blocking library).
     Pending,
 }
@@ -101,4 +101,6 @@ pub trait SecurityLayer: Send {
     /// Appends what whole packets at the start of `wire` contain to `out`, and says how many bytes of `wire` those
     /// were. An error ends the connection.
     fn decode(&mut self, wire: &[u8], out: &mut Vec<u8>) -> Result<usize, String>;
+    /// How strong it is, in bits, as SASL counts it (`ssf`): 1 for one that signs and does not encrypt.
+    fn strength(&self) -> u32;
 }

@@ -155,10 +155,16 @@ impl Sasl {
             }
             ClientStep::Respond(response) => output.sasl(&SaslFrame::Response(response)),
             ClientStep::NoneFits => return Err(no_mechanism_fits(&self.offered)),
-            ClientStep::Failed(_) => return Ok(Outcome::Failure),
+            ClientStep::Failed(reason) => return Err(self.given_up(&reason)),
             ClientStep::Pending => self.waiting = Waiting::Mechanism,
         }
         Ok(Outcome::Continue)
+    }
+
+    fn given_up(&self, reason: &str) -> Fault {
+        let mechanism = self.chosen.as_ref().map_or("none", Symbol::as_str);
+        let text = format!("Authentication failed [mech={mechanism}]: {reason}");
+        Fault::connection(names::UNAUTHORIZED_ACCESS, text)
     }
 
     /// Says what is offered, if that is known.

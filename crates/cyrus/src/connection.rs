@@ -25,6 +25,8 @@ pub(crate) struct Connection {
 
 // SAFETY: the library keeps nothing of a connection by thread.
 unsafe impl Send for Connection {}
+// SAFETY: nothing can be done with a shared reference: every call takes an exclusive one.
+unsafe impl Sync for Connection {}
 
 impl Connection {
     /// Takes over what `new` makes: it is given the place for a new connection, and returns the library's result.

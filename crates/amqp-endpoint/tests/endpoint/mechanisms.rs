@@ -28,7 +28,7 @@ impl SaslClient for Anonymous {
     }
 
     fn challenge(&mut self, _: &[u8]) -> ClientStep {
-        ClientStep::Failed(SaslCode::Sys)
+        ClientStep::Failed("no answer".to_owned())
     }
 }
 
@@ -125,7 +125,11 @@ impl SaslClient for Chatty {
 
     fn challenge(&mut self, _: &[u8]) -> ClientStep {
         let says = self.says;
-        self.say(if says.is_empty() { ClientStep::Failed(SaslCode::Sys) } else { ClientStep::Respond(says.to_vec()) })
+        self.say(if says.is_empty() {
+            ClientStep::Failed("no answer".to_owned())
+        } else {
+            ClientStep::Respond(says.to_vec())
+        })
     }
 
     fn resume(&mut self) -> ClientStep {
@@ -153,5 +157,9 @@ impl SecurityLayer for Plain {
     fn decode(&mut self, wire: &[u8], out: &mut Vec<u8>) -> Result<usize, String> {
         out.extend_from_slice(wire);
         Ok(wire.len())
+    }
+
+    fn strength(&self) -> u32 {
+        1
     }
 }
