@@ -12,6 +12,8 @@ const PROGRAMS: &str = "WAYSTATION_PROGRAMS";
 pub(crate) enum Suite {
     /// python-qpid-proton, and frames written by hand
     Python,
+    /// RabbitMQ behind the router, with python-qpid-proton's clients
+    Rabbitmq,
     /// rhea, on Node.js
     Rhea,
     /// fe2o3-amqp, in Rust
@@ -19,11 +21,12 @@ pub(crate) enum Suite {
 }
 
 impl Suite {
-    pub(crate) const ALL: [Suite; 3] = [Suite::Python, Suite::Rhea, Suite::Fe2o3];
+    pub(crate) const ALL: [Suite; 4] = [Suite::Python, Suite::Rabbitmq, Suite::Rhea, Suite::Fe2o3];
 
     pub(crate) fn run(self, programs: &Path, arguments: &[String]) -> Result<()> {
         match self {
-            Suite::Python => python(programs, arguments),
+            Suite::Python => python(programs, "--ignore=rabbitmq", arguments),
+            Suite::Rabbitmq => rabbitmq(programs, arguments),
             Suite::Rhea => rhea(programs, arguments),
             Suite::Fe2o3 => fe2o3(programs, arguments),
         }
@@ -48,12 +51,18 @@ pub(crate) fn build() -> Result<PathBuf> {
     Ok(shell::target_folder().join("release"))
 }
 
-fn python(programs: &Path, arguments: &[String]) -> Result<()> {
+/// `part`: which of the tests, for pytest.
+fn python(programs: &Path, part: &str, arguments: &[String]) -> Result<()> {
     let folder = shell::root().join("interop/python");
     let python = tools::python(&folder.join("requirements.txt"))?;
     let mut pytest = shell::command(python);
     pytest.current_dir(&folder).env(PROGRAMS, programs).env("PYTHONDONTWRITEBYTECODE", "1");
-    shell::run(pytest.args(["-m", "pytest"]).args(arguments))
+    shell::run(pytest.args(["-m", "pytest", part]).args(arguments))
+}
+
+fn rabbitmq(programs: &Path, arguments: &[String]) -> Result<()> {
+    tools::rabbitmq()?;
+    python(programs, "rabbitmq", arguments)
 }
 
 fn rhea(programs: &Path, arguments: &[String]) -> Result<()> {

@@ -20,6 +20,7 @@ pub(crate) fn run() -> Result<()> {
     });
     let with = |suite: Suite| suite.run(programs.as_deref().context("there are no programs to drive")?, &[]);
     steps.step("interop: python-qpid-proton", || with(Suite::Python));
+    steps.step("interop: RabbitMQ", || with(Suite::Rabbitmq));
     steps.step("interop: rhea", || with(Suite::Rhea));
     steps.step("interop: fe2o3-amqp", || with(Suite::Fe2o3));
     steps.step("fuzzing", || fuzz::run(None, FUZZ_SECONDS, false));

@@ -43,6 +43,22 @@ pub(crate) fn node_modules(project: &Path) -> Result<()> {
     shell::run(command("npm").current_dir(project).args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]))
 }
 
+/// RabbitMQ with its AMQP 1.0 plug-in. The tests start brokers of their own; that of the machine is not needed.
+pub(crate) fn rabbitmq() -> Result<()> {
+    if !Path::new("/usr/lib/rabbitmq/bin/rabbitmq-server").exists() {
+        debian(&["rabbitmq-server"])?;
+        // The package starts a broker of the machine's where there is systemd, and it would listen to the whole network.
+        succeeds(command("systemctl").args([
+            "disable",
+            "--now",
+            "rabbitmq-server.service",
+            "epmd.socket",
+            "epmd.service",
+        ]));
+    }
+    Ok(())
+}
+
 /// valgrind, for counting instructions.
 pub(crate) fn valgrind() -> Result<()> {
     if !succeeds(command("valgrind").arg("--version")) {

@@ -23,6 +23,9 @@ pub struct ConnectionConfig {
     pub idle_time_out: Option<Duration>,
     /// Frames; the incoming window announced for each session.
     pub session_window: u32,
+    /// Deliveries beyond its credit that a link takes before it is detached with `amqp:link:transfer-limit-exceeded`; as
+    /// many again after each credit that is given. 0: none. Brokers that count what is in flight late need it.
+    pub credit_tolerance: u32,
     /// Extensions this end supports.
     pub offered_capabilities: Vec<Symbol>,
     /// Extensions this end would use if the peer supports them.
@@ -48,6 +51,7 @@ impl Default for ConnectionConfig {
             handle_max: u32::MAX,
             idle_time_out: Some(Duration::from_secs(16)),
             session_window: i32::MAX as u32,
+            credit_tolerance: 0,
             offered_capabilities: Vec::new(),
             desired_capabilities: Vec::new(),
             properties: None,

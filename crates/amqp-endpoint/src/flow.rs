@@ -97,7 +97,11 @@ impl Connection {
 impl Link {
     /// The link's part of a flow.
     fn announce(&mut self, flow: &mut Flow) {
-        self.credit = self.credit.saturating_add(std::mem::take(&mut self.unannounced));
+        let added = std::mem::take(&mut self.unannounced);
+        if added > 0 {
+            self.credit = self.credit.saturating_add(added);
+            self.beyond_credit = 0;
+        }
         // A delivery that has begun without a frame is not yet counted in the eyes of the peer.
         let unsent = u32::from(self.head.is_some());
         flow.handle = Some(self.handle);

@@ -70,7 +70,8 @@ impl Connection {
             }
             return Ok(None);
         }
-        link.permits(&transfer, first).map_err(|(condition, text)| Fault::link(id, condition, text))?;
+        let tolerance = self.limits.credit_tolerance;
+        link.permits(&transfer, first, tolerance).map_err(|(condition, text)| Fault::link(id, condition, text))?;
         link.track(id, session, &transfer, first);
         if first {
             self.use_credit(id);
@@ -94,12 +95,17 @@ impl Connection {
         })))
     }
 
-    /// A delivery has begun that used one credit.
+    /// A delivery has begun that used one credit, if there was one.
     #[inline]
     fn use_credit(&mut self, index: u32) {
         let Some(link) = self.links.get_mut(index as usize) else { return };
-        link.credit -= 1;
         link.delivery_count = link.delivery_count.wrapping_add(1);
+        if link.credit == 0 {
+            // Tolerated; whoever gives credit counts what is held, and gives less.
+            link.beyond_credit += 1;
+            return;
+        }
+        link.credit -= 1;
         if link.drain && link.credit == 0 && link.unannounced == 0 {
             link.drain = false;
             let event = Event::Drained { link: LinkId(index), context: link.context, returned: 0 };
@@ -138,7 +144,12 @@ impl Link {
 
     /// Whether the link's rules allow this transfer.
     #[inline]
-    fn permits(&self, transfer: &Transfer<'_>, first: bool) -> Result<(), (&'static str, &'static str)> {
+    fn permits(
+        &self,
+        transfer: &Transfer<'_>,
+        first: bool,
+        tolerance: u32,
+    ) -> Result<(), (&'static str, &'static str)> {
         if transfer.resume {
             let text = "deliveries cannot be resumed here: send them anew, on a link attached without an unsettled map";
             return Err((names::NOT_IMPLEMENTED, text));
@@ -148,7 +159,7 @@ impl Link {
             let text = "a transfer asks for rcv-settle-mode second on a link attached with first";
             return Err((names::INVALID_FIELD, text));
         }
-        if first && self.credit == 0 {
+        if first && self.credit == 0 && self.beyond_credit >= tolerance {
             return Err((names::TRANSFER_LIMIT_EXCEEDED, "more deliveries came than the link's credit allows"));
         }
         Ok(())

@@ -50,6 +50,8 @@ pub(crate) struct Link {
     pub(crate) credit: u32,
     /// Receiving: credit that the sender is still to be told of.
     pub(crate) unannounced: u32,
+    /// Receiving: deliveries that came beyond the credit last announced.
+    pub(crate) beyond_credit: u32,
     /// Deliveries of this link among its session's unsettled ones.
     pub(crate) unsettled: u32,
     /// Id of the delivery in progress, once its first frame was seen or sent.
@@ -93,6 +95,7 @@ impl Link {
             delivery_count: 0,
             credit: 0,
             unannounced: 0,
+            beyond_credit: 0,
             unsettled: 0,
             delivery_id: 0,
             local: End::Absent,

@@ -29,6 +29,7 @@ pub(crate) struct Limits {
     pub(crate) channel_max: u16,
     pub(crate) handle_max: u32,
     pub(crate) session_window: u32,
+    pub(crate) credit_tolerance: u32,
     pub(crate) remote_max_frame_size: u32,
     pub(crate) remote_channel_max: u16,
 }
@@ -39,6 +40,7 @@ impl Limits {
             max_frame_size: config.max_frame_size.max(MIN_MAX_FRAME_SIZE),
             channel_max: config.channel_max,
             handle_max: config.handle_max,
+            credit_tolerance: config.credit_tolerance,
             // Without any window no transfer could ever come.
             session_window: config.session_window.max(1),
             remote_max_frame_size: MIN_MAX_FRAME_SIZE,

@@ -133,3 +133,12 @@ log {{
             if line.startswith(field + ":"):
                 return int(line.split()[1]) * 1024
         raise AssertionError(f"no {field} in the process's status")
+
+
+class Configured(Router):
+    """A router whose configuration is a test's own, but for where it logs; clients connect to `port`."""
+
+    def __init__(self, folder, text, port):
+        super().__init__(folder)
+        self.port = port
+        self.config_file.write_text(f"{text}\nlog {{\n module: DEFAULT\n enable: info+\n outputFile: {self.log_file}\n}}\n")

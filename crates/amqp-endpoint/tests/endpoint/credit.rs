@@ -2,9 +2,9 @@
 
 use amqp::performative::{Flow, Performative, Role, Transfer};
 use amqp::{Map, Symbol, Value};
-use amqp_endpoint::Event;
+use amqp_endpoint::{ConnectionConfig, Event};
 
-use crate::pair::{Pair, presettled, receiver, sender, unsettled};
+use crate::pair::{Pair, config, presettled, receiver, sender, unsettled};
 use crate::scripted::{Scripted, attach, credit, whole};
 
 /// Flows of a link among the answers: delivery-count, link-credit and drain.
@@ -116,6 +116,39 @@ fn more_deliveries_than_credit_detach_the_link() {
     let (mut peer, _) = granted(1);
     peer.transfer(&whole(0));
     peer.transfer(&whole(1));
+    assert!(peer.detach_error().starts_with("amqp:link:transfer-limit-exceeded"));
+}
+
+/// An end that takes up to `credit_tolerance` deliveries beyond the credit of a link.
+fn tolerant(credit: u32, credit_tolerance: u32) -> (Scripted, amqp_endpoint::LinkId) {
+    let config = ConnectionConfig { credit_tolerance, ..config("acceptor") };
+    let (mut peer, link) = Scripted::attached_with(config, Role::Sender);
+    peer.grant(link, credit);
+    (peer, link)
+}
+
+#[test]
+fn as_many_deliveries_beyond_the_credit_are_taken_as_are_tolerated() {
+    let (mut peer, _) = tolerant(1, 2);
+    for id in 0..3 {
+        peer.transfer(&whole(id));
+    }
+    assert_eq!(peer.end.take().len(), 3);
+    peer.transfer(&whole(3));
+    assert!(peer.detach_error().starts_with("amqp:link:transfer-limit-exceeded"));
+}
+
+#[test]
+fn deliveries_beyond_the_credit_count_for_the_credit_that_is_said_next() {
+    let (mut peer, link) = tolerant(1, 2);
+    for id in 0..3 {
+        peer.transfer(&whole(id));
+    }
+    peer.grant(link, 5);
+    for id in 3..10 {
+        peer.transfer(&whole(id));
+    }
+    peer.transfer(&whole(10));
     assert!(peer.detach_error().starts_with("amqp:link:transfer-limit-exceeded"));
 }
 

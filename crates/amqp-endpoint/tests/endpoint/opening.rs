@@ -20,6 +20,7 @@ fn full() -> ConnectionConfig {
         handle_max: 99,
         idle_time_out: Some(seconds(20)),
         session_window: 100,
+        credit_tolerance: 0,
         offered_capabilities: vec![Symbol::from("ANONYMOUS-RELAY")],
         desired_capabilities: vec![Symbol::from("A"), Symbol::from("B")],
         properties: Some(Map::from_iter([(Value::Symbol(Symbol::from("product")), Value::from("waystation"))])),

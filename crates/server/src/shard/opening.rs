@@ -45,12 +45,19 @@ pub(super) fn connection_config(
         handle_max: u32::MAX,
         idle_time_out: zero_is(settings.idle_timeout, None),
         session_window: settings.max_session_frames.unwrap_or(WINDOW),
+        credit_tolerance: credit_tolerance(settings),
         offered_capabilities: capabilities.clone(),
         desired_capabilities: capabilities,
         properties: Some(properties(settings, id)),
         handshake_time_out: zero_is(settings.initial_handshake_timeout, Some(DEFAULT_HANDSHAKE_TIMEOUT)),
         security_layer_required: settings.require_encryption,
     }
+}
+
+/// RabbitMQ 3 forgets what it has on its way when credit comes: each flow can bring as much again as the credit it tells.
+/// There is one flow a turn, and none while so much is unsettled; what is beyond a few turns' worth is no such mistake.
+fn credit_tolerance(settings: &ConnectionSettings) -> u32 {
+    if settings.role == Role::RouteContainer { settings.link_capacity.saturating_mul(16) } else { 0 }
 }
 
 fn properties(settings: &ConnectionSettings, id: u64) -> Map {
