@@ -1,0 +1,90 @@
+// What there is one of: the session, what it has seen, and how pages watch it.
+import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
+import { History } from './model/history';
+import type { RouterNode } from './model/network';
+import { schema as fetchSchema } from './model/operations';
+import { PERIOD } from './model/poller';
+import { parseSchema, type Schema } from './model/schema';
+import { Session } from './model/session';
+import type { Source } from './model/source';
+import { Store } from './model/store';
+
+export const session = new Session();
+export const history = new History(session.poller);
+
+/** The router that pages show, or null for the usual: all of them, or the own one where there are very many. */
+export const scope = new Store<string | null>(null);
+export const ALL = '*';
+/** With more routers than this, pages start with the one that the console is connected to. */
+const MANY = 30;
+
+export function useStore<T>(store: Store<T>): T {
+  const [, again] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    again(0); // It may have changed between rendering and now.
+    return store.subscribe(() => again(0));
+  }, [store]);
+  return store.get();
+}
+
+/** The scope in effect: a router id or ALL. */
+export function useScope(): string {
+  const chosen = useStore(scope);
+  const network = useStore(session.network);
+  if (chosen && (chosen === ALL || network.routers.some((router) => router.id === chosen))) return chosen;
+  return network.routers.length > MANY ? (network.own?.id ?? ALL) : ALL;
+}
+
+export function useScopedRouters(): RouterNode[] {
+  const chosen = useScope();
+  const network = useStore(session.network);
+  return useMemo(() => network.routers.filter((router) => chosen === ALL || router.id === chosen), [chosen, network]);
+}
+
+export interface View {
+  router: RouterNode;
+  source: Source;
+}
+
+/** Keeps asking these routers for entities of a type while the calling component is on the page. */
+export function useEntities(routers: readonly RouterNode[], type: string, attributes: readonly string[], period = PERIOD): View[] {
+  useStore(session.poller.changes);
+  const wish = `${type}|${attributes.join()}|${period}|${routers.map((router) => router.address).join()}`;
+  useEffect(() => {
+    const slower = Math.max(period, routers.length * 40);
+    const ends = routers.map((router) => session.poller.watch(router.address, type, attributes, slower));
+    return () => ends.forEach((end) => end());
+  }, [wish]);
+  return routers.map((router) => ({ router, source: session.poller.source(router.address, type) }));
+}
+
+const schemas = new Map<string, Promise<Schema>>();
+
+/** The schema of a router; it is asked for once. */
+export function schemaOf(router: RouterNode): Promise<Schema> {
+  const key = `${session.target?.url} ${router.id}`;
+  let known = schemas.get(key);
+  if (!known) {
+    known = fetchSchema(session.client, router.address).then(parseSchema);
+    known.catch(() => schemas.delete(key));
+    schemas.set(key, known);
+  }
+  return known;
+}
+
+export function useSchema(router: RouterNode | undefined): { schema: Schema | null; error: string | null } {
+  const [result, setResult] = useState<{ schema: Schema | null; error: string | null }>({ schema: null, error: null });
+  const state = useStore(session.state);
+  useEffect(() => {
+    let current = true;
+    if (!router || state.phase !== 'open') return;
+    schemaOf(router).then(
+      (schema) => current && setResult({ schema, error: null }),
+      (error: Error) => current && setResult({ schema: null, error: error.message }),
+    );
+    return () => {
+      current = false;
+    };
+  }, [router?.address, state.phase]);
+  return result;
+}

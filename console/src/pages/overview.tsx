@@ -1,0 +1,170 @@
+import { useMemo, useRef } from 'preact/hooks';
+import { ALL, scope, useEntities, useScope, useScopedRouters, type View } from '../app';
+import { concerns, type Concern } from '../model/attention';
+import { bytes, count, duration, perSecond } from '../model/format';
+import { items, type Item } from '../model/items';
+import { SPAN, type Sample } from '../model/series';
+import { TYPES } from '../model/types';
+import { href } from '../route';
+import { LineChart } from '../ui/chart';
+import { Failures, waiting } from '../ui/failures';
+import { Badge, Page, Tile } from '../ui/parts';
+import { DataTable, type Column } from '../ui/table';
+
+const SLOWLY = 10_000;
+const CONNECTOR_ATTRIBUTES = ['name', 'connectionStatus', 'connectionMsg'];
+const AUTO_LINK_ATTRIBUTES = ['name', 'address', 'direction', 'operStatus', 'lastError'];
+const LINK_ROUTE_ATTRIBUTES = ['name', 'prefix', 'pattern', 'direction', 'operStatus'];
+
+/** The network at a glance: how much goes through it, what is wrong with it, and its routers. */
+export function OverviewPage() {
+  const routers = useScopedRouters();
+  const selves = useEntities(routers, TYPES.router, []);
+  const connectors = useEntities(routers, TYPES.connector, CONNECTOR_ATTRIBUTES, SLOWLY);
+  const autoLinks = useEntities(routers, TYPES.autoLink, AUTO_LINK_ATTRIBUTES, SLOWLY);
+  const linkRoutes = useEntities(routers, TYPES.linkRoute, LINK_ROUTE_ATTRIBUTES, SLOWLY);
+  const conditions = routers.map((router, index) => ({
+    router,
+    self: selves[index]!.source,
+    connectors: connectors[index]!.source,
+    autoLinks: autoLinks[index]!.source,
+    linkRoutes: linkRoutes[index]!.source,
+  }));
+  const total = (name: string) => selves.reduce((sum, { source }) => sum + Number(source.rows[0]?.[name] ?? 0), 0);
+  const silent = selves.filter(({ source }) => source.error).length;
+  return (
+    <Page title="Overview">
+      <Failures views={selves} />
+      <section class="tiles" aria-label="Totals">
+        <Tile label="Routers" value={count(routers.length)} note={silent ? <Badge tone="bad">{silent} not answering</Badge> : 'all answer'} href={href('topology')} />
+        <Tile label="Connections" value={count(total('connectionCount'))} href={href('connections')} />
+        <Tile label="Links" value={count(total('linkCount'))} href={href('links')} note={<BlockedNote blocked={total('linksBlocked')} />} />
+        <Tile label="Addresses" value={count(Math.max(0, ...selves.map(({ source }) => Number(source.rows[0]?.['addrCount'] ?? 0))))} note="most on one router" href={href('addresses')} />
+        <RateTile label="In" name="deliveriesIngress" views={selves} />
+        <RateTile label="Out" name="deliveriesEgress" views={selves} />
+      </section>
+      <div class="two-charts">
+        <Rates title="Deliveries" views={selves} names={DELIVERIES} />
+        <Rates title="Outcomes" views={selves} names={OUTCOMES} />
+      </div>
+      <Attention all={concerns(conditions)} />
+      <Routers views={selves} />
+    </Page>
+  );
+}
+
+const DELIVERIES: [string, string][] = [['in', 'deliveriesIngress'], ['out', 'deliveriesEgress'], ['transit', 'deliveriesTransit']];
+const OUTCOMES: [string, string][] = [['accepted', 'acceptedDeliveries'], ['released', 'releasedDeliveries'], ['rejected', 'rejectedDeliveries'], ['modified', 'modifiedDeliveries']];
+
+function BlockedNote({ blocked }: { blocked: number }) {
+  return blocked ? <Badge tone="warn">{count(blocked)} blocked</Badge> : <>none blocked</>;
+}
+
+/** What edge routers take in and put out counts again at the routers they are attached to: with those in view, only theirs is summed. */
+function counting(views: readonly View[]): readonly View[] {
+  const interior = views.filter(({ router }) => router.kind !== 'edge');
+  return interior.length ? interior : views;
+}
+
+function sumOfRates(views: readonly View[], name: string): number | null {
+  const rates = counting(views).map(({ source }) => source.rate(String(source.rows[0]?.['identity'] ?? ''), name)).filter((rate) => rate !== null);
+  return rates.length ? rates.reduce((sum, rate) => sum + rate, 0) : null;
+}
+
+function RateTile({ label, name, views }: { label: string; name: string; views: readonly View[] }) {
+  return <Tile label={label} value={perSecond(sumOfRates(views, name))} unit="deliveries/s" note={`${count(counting(views).reduce((sum, { source }) => sum + Number(source.rows[0]?.[name] ?? 0), 0))} in all`} />;
+}
+
+/** What the chart has shown so far, by scope: it is there again when one comes back to the page. */
+const pasts = new Map<string, Map<string, Sample[]>>();
+/** Two points of a chart are at least this far apart, in milliseconds. */
+const APART = 2_000;
+
+function Rates({ title, views, names }: { title: string; views: readonly View[]; names: [string, string][] }) {
+  const chosen = useScope();
+  const past = pasts.get(chosen) ?? new Map<string, Sample[]>();
+  pasts.set(chosen, past);
+  const latest = Math.max(0, ...views.map(({ source }) => source.at));
+  const seen = useRef(0);
+  if (latest > seen.current) {
+    for (const [, name] of names) record(past, name, latest, sumOfRates(views, name));
+    seen.current = latest;
+  }
+  return <LineChart title={title} lines={names.map(([label, name]) => ({ label, samples: past.get(name) ?? [] }))} />;
+}
+
+function record(past: Map<string, Sample[]>, name: string, at: number, value: number | null) {
+  const samples = past.get(name) ?? [];
+  past.set(name, samples);
+  const last = samples[samples.length - 1];
+  if (value === null || (last && at < last.at + APART)) return;
+  samples.push({ at, value });
+  while (samples.length && samples[0]!.at < at - SPAN) samples.shift();
+}
+
+function Attention({ all }: { all: readonly Concern[] }) {
+  const order = [...all].sort((a, b) => (a.tone === b.tone ? 0 : a.tone === 'bad' ? -1 : 1));
+  return (
+    <section class="attention" aria-label="Attention">
+      <h2>Attention</h2>
+      {order.length === 0 && <p class="empty-line"><Badge tone="good">Nothing to report</Badge></p>}
+      <ul>
+        {order.slice(0, 12).map((concern) => (
+          <li key={concern.key}>
+            <Badge tone={concern.tone}>{concern.tone === 'bad' ? 'failure' : 'warning'}</Badge>
+            <b>{concern.router}</b>
+            <span>{concern.text}</span>
+            {concern.page !== 'overview' && <a href={href(concern.page)} onClick={() => scope.set(concern.router)}>Show<span class="sr-only"> {concern.page} of {concern.router}</span></a>}
+          </li>
+        ))}
+      </ul>
+      {order.length > 12 && <p class="note">And {order.length - 12} more.</p>}
+    </section>
+  );
+}
+
+function Routers({ views }: { views: readonly View[] }) {
+  const chosen = useScope();
+  // A router that never answered has no row of its own; it is shown all the same.
+  const rows = views.map((view) => items([view])[0] ?? { key: view.router.id, router: view.router, source: view.source, identity: '', row: {} });
+  const columns = useMemo(() => COLUMNS, []);
+  return (
+    <section aria-label="Routers">
+      <h2>Routers</h2>
+      <DataTable
+        flow={rows.length <= 40}
+        label="Routers"
+        rows={rows}
+        columns={columns}
+        keyOf={(item) => item.router.id}
+        onOpen={(item) => scope.set(chosen === item.router.id ? ALL : item.router.id)}
+        open={chosen}
+        empty={waiting(views) ? 'Asking the routers…' : 'No routers.'}
+      />
+      <p class="note">Choose a router to see it alone; choose it again to see all.</p>
+    </section>
+  );
+}
+
+const number = (id: string, title: string, name: string, width: number, hint?: string): Column<Item> => ({
+  id, title, numeric: true, width, ...(hint && { hint }), value: ({ row }) => row[name] as number, cell: ({ row }) => count(row[name]),
+});
+const rated = (id: string, title: string, name: string, width: number): Column<Item> => ({
+  id, title, numeric: true, width, value: ({ source, identity }) => source.rate(identity, name), cell: ({ source, identity }) => perSecond(source.rate(identity, name)),
+});
+
+const COLUMNS: Column<Item>[] = [
+  { id: 'id', title: 'Router', value: ({ router }) => router.id, cell: ({ router, source }) => (source.error ? <Badge tone="bad">{router.id}</Badge> : <><b>{router.id}</b>{router.own && <span class="note"> connected</span>}</>) },
+  { id: 'mode', title: 'Mode', width: 88, value: ({ row, router }) => String(row['mode'] ?? router.kind) },
+  { id: 'version', title: 'Version', width: 76, value: ({ row }) => String(row['version'] ?? '') },
+  { id: 'uptime', title: 'Up for', width: 80, numeric: true, value: ({ row }) => row['uptimeSeconds'] as number, cell: ({ row }) => duration(row['uptimeSeconds']) },
+  number('connections', 'Connections', 'connectionCount', 108),
+  number('links', 'Links', 'linkCount', 66),
+  number('addresses', 'Addresses', 'addrCount', 98),
+  rated('in', 'In /s', 'deliveriesIngress', 68),
+  rated('out', 'Out /s', 'deliveriesEgress', 76),
+  rated('transit', 'Transit /s', 'deliveriesTransit', 96),
+  number('blocked', 'Blocked', 'linksBlocked', 82, 'Links that have had no credit for more than 10 seconds'),
+  number('stuck', 'Stuck', 'deliveriesStuck', 70, 'Deliveries unsettled for more than 10 seconds'),
+  { id: 'memory', title: 'Memory', width: 88, numeric: true, hint: 'Virtual size of the process', value: ({ row }) => row['memoryUsage'] as number, cell: ({ row }) => bytes(row['memoryUsage']) },
+];
