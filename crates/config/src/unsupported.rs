@@ -38,8 +38,6 @@ pub fn unsupported(entity_type: &EntityType, attributes: &Attributes) -> Option<
     match entity_type.short {
         "policy" => policy(attributes, false),
         "listener" => listener(attributes),
-        "connector" => connector(attributes),
-        "sslProfile" => Some(sentence("sslProfile", "TLS")),
         "authServicePlugin" => Some(sentence("authServicePlugin", "authentication by another service")),
         _ => None,
     }
@@ -69,8 +67,8 @@ fn listener(attributes: &Attributes) -> Option<String> {
     if given("saslPlugin") {
         return Some(sentence("listener saslPlugin", "authentication by another service"));
     }
-    if set("requireSsl") || set("requireEncryption") {
-        return Some(sentence("listener requireSsl or requireEncryption", "encryption"));
+    if (set("http") || given("httpRootDir")) && given("sslProfile") {
+        return Some(sentence("listener http with sslProfile", "HTTP over TLS"));
     }
     let mechanisms = attributes.text("saslMechanisms").filter(|list| !list.trim().is_empty());
     let anonymous = mechanisms.map(offers_anonymous);
@@ -82,20 +80,7 @@ fn listener(attributes: &Attributes) -> Option<String> {
         let what = "listener authenticatePeer without saslMechanisms that include ANONYMOUS";
         return Some(sentence(what, "SASL mechanisms that need a base of users or certificates"));
     }
-    peer(attributes, "listener")
-}
-
-fn connector(attributes: &Attributes) -> Option<String> {
-    if attributes.text("saslMechanisms").is_some_and(|list| list.trim() == "EXTERNAL") {
-        return Some(sentence("connector saslMechanisms 'EXTERNAL'", "TLS, on which EXTERNAL relies"));
-    }
-    peer(attributes, "connector")
-}
-
-/// What listeners and connectors have in common.
-fn peer(attributes: &Attributes, entity: &str) -> Option<String> {
-    let profile = attributes.text("sslProfile").filter(|name| !name.is_empty());
-    profile.map(|_| sentence(&format!("{entity} sslProfile"), "TLS"))
+    None
 }
 
 fn offers_anonymous(list: &str) -> bool {

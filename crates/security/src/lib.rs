@@ -1,4 +1,4 @@
-//! Who may speak, and what may they do? SASL mechanisms and policy.
+//! Who may speak, what may they do, and who may listen in? SASL mechanisms, policy, TLS.
 //!
 //! This crate deliberately knows nothing of connections: it fills the slots that `amqp-endpoint` has for mechanisms.
 #![forbid(unsafe_code)]
@@ -7,6 +7,7 @@ pub mod policy;
 mod sasl;
 mod saslprep;
 pub mod scram;
+pub mod tls;
 mod underneath;
 mod users;
 

@@ -34,12 +34,9 @@ fn edge_routers_can_be_run() {
 #[test]
 fn profiles_cannot_be_run_yet() {
     let sections = [
-        "sslProfile {\n name: s\n}",
         "authServicePlugin {\n name: a\n host: h\n}",
-        "listener {\n requireSsl: yes\n}",
         "listener {\n saslMechanisms: PLAIN\n}",
         "listener {\n authenticatePeer: yes\n}",
-        "connector {\n saslMechanisms: EXTERNAL\n}",
         "policy {\n enableVhostPolicy: yes\n}",
         "policy {\n maxConnections: 5\n}",
     ];

@@ -14,6 +14,7 @@ use crate::control::listeners::Listeners;
 use crate::control::lookup::Lookups;
 use crate::control::network::Network;
 use crate::control::plane::Plane;
+use crate::control::profiles::Profiles;
 use crate::control::report::Questions;
 use crate::control::uplink::EdgeUplink;
 use crate::entities::{
@@ -50,13 +51,15 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
     let (questions, asked) = Questions::new();
     let http = Http::new(shards.clone(), questions);
     let open_policy = config.open_policy();
+    let profiles = Profiles::default();
     let entities = Entities {
         router: RouterEntity::new(&config, shards.now()),
         policy: Attributes::new(),
         open_policy,
         logs,
-        listeners: Listeners::new(shards.clone(), lookups.clone(), http, open_policy),
-        connectors: Connectors::new(shards.clone(), lookups),
+        listeners: Listeners::new(shards.clone(), lookups.clone(), http, open_policy, profiles.clone()),
+        connectors: Connectors::new(shards.clone(), lookups, profiles.clone()),
+        profiles,
         network: (config.router.mode == Mode::Interior).then(|| Network::start(&shards, &config.router)),
         edges: Edges::start(&shards),
         uplink: (config.router.mode == Mode::Edge)
@@ -178,10 +181,11 @@ fn apply(
         Settings::LinkRoute(route) => add_link_route(&entities.shards, route).map(drop),
         Settings::Exchange(exchange) => add_exchange(&entities.shards, exchange).map(drop),
         Settings::Binding(binding) => add_binding(&entities.shards, binding).map(drop),
-        Settings::Listener(listener) => {
-            entities.listeners.add(attributes, *listener, true);
+        Settings::SslProfile(profile) => {
+            entities.profiles.add(attributes, *profile);
             Ok(())
         }
+        Settings::Listener(listener) => entities.listeners.add(attributes, *listener, true),
         Settings::Connector(connector) => entities.connectors.add(attributes, *connector),
         _ => entities.data.create(entity_type, attributes).map(drop).map_err(|failure| failure.description),
     }

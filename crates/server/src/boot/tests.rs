@@ -10,6 +10,7 @@ use std::path::PathBuf;
 mod http;
 mod network;
 mod policy;
+mod tls;
 
 /// A router in a test. What it logs goes nowhere.
 struct Router {

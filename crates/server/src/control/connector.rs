@@ -1,12 +1,14 @@
 //! A connector: what it is told to do, and what it should do next.
 
 use crate::control::failover::{FailoverList, Server, advertised};
+use crate::control::profiles::LiveProfile;
 use crate::control::resolve::HostPort;
 use crate::control::retry::{Failed, Retry};
 use crate::shard::{ConnectionSettings, Repetition, SaslClientFactory};
 use amqp::Map;
 use config::ConnectorConfig;
 use management::Attributes;
+use security::tls::{ClientTls, ServerTrust, TlsError};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,6 +44,7 @@ pub(crate) struct Connector {
     pub(crate) config: ConnectorConfig,
     /// For each of its connections.
     pub(crate) settings: Arc<ConnectionSettings>,
+    tls: Option<Arc<LiveProfile>>,
     pub(crate) sasl: Option<SaslClientFactory>,
     /// What the log says of its failures.
     pub(crate) failures: Arc<Repetition>,
@@ -58,6 +61,7 @@ impl Connector {
         attributes: Attributes,
         config: ConnectorConfig,
         settings: Arc<ConnectionSettings>,
+        tls: Option<Arc<LiveProfile>>,
         sasl: Option<SaslClientFactory>,
         now: Now,
     ) -> Self {
@@ -67,6 +71,7 @@ impl Connector {
             attributes,
             config,
             settings,
+            tls,
             sasl,
             failures: Arc::default(),
             servers: FailoverList::new(configured),
@@ -95,6 +100,30 @@ impl Connector {
     pub(crate) fn target(&self) -> HostPort {
         let Server { host, port, .. } = self.servers.current().clone();
         HostPort { host, port, family: self.config.protocol_family }
+    }
+
+    /// What its `sslProfile` says now, if it has one.
+    ///
+    /// # Errors
+    /// Why the profile cannot be used.
+    pub(crate) fn tls(&self) -> Result<Option<ClientTls>, TlsError> {
+        let trust = if self.config.verify_hostname { ServerTrust::Host } else { ServerTrust::Authority };
+        self.tls.as_ref().map(|profile| profile.client(trust)).transpose()
+    }
+
+    /// Logs that its `sslProfile` keeps it from connecting, in the old router's words, and returns what is to be shown.
+    pub(crate) fn cannot_set_up(&self, connection: u64, error: &TlsError) -> String {
+        let host_port = self.target().text();
+        let words = error.words_of_connector();
+        let line = format!("{words} for connection [C{connection}] to {host_port}: {error}");
+        let news = self.failures.is_news(&line);
+        if news {
+            logging::log!(SERVER, Error, "{line}");
+            logging::log!(SERVER, Error, "[C{connection}] Connection aborted due to internal setup error");
+        } else {
+            logging::log!(SERVER, Debug, "{line}");
+        }
+        format!("[C{connection}] Connection to {host_port} failed: {words}: {error}")
     }
 
     /// The look-up is over, and a connection with this number is being made.
@@ -164,7 +193,7 @@ mod tests {
     fn connector() -> Connector {
         let attributes = Attributes::default();
         let config = ConnectorConfig::from_attributes(&attributes).unwrap();
-        Connector::new(attributes, config, Arc::default(), None, NOW)
+        Connector::new(attributes, config, Arc::default(), None, None, NOW)
     }
 
     fn pause(connector: &Connector) -> Duration {

@@ -2,6 +2,7 @@
 
 use crate::control::connector::Connector;
 use crate::control::lookup::{Asker, Lookups};
+use crate::control::profiles::Profiles;
 use crate::control::settings;
 use crate::shard::{ConnectorAttempt, ConnectorId, Shards};
 use amqp::Map;
@@ -25,26 +26,30 @@ pub(crate) struct Connectors {
     shards: Shards,
     lookups: Lookups,
     last_id: u64,
+    profiles: Profiles,
     all: BTreeMap<ConnectorId, Connector>,
 }
 
 impl Connectors {
-    pub(crate) fn new(shards: Shards, lookups: Lookups) -> Self {
-        Connectors { shards, lookups, last_id: 0, all: BTreeMap::new() }
+    pub(crate) fn new(shards: Shards, lookups: Lookups, profiles: Profiles) -> Self {
+        Connectors { shards, lookups, last_id: 0, profiles, all: BTreeMap::new() }
     }
 
     /// Adds a connector, whose first attempt is due at once.
     ///
     /// # Errors
-    /// If its password cannot be had from where the configuration says it is.
+    /// If its password cannot be had from where the configuration says it is, or its `sslProfile` is not there.
     pub(crate) fn add(&mut self, attributes: Attributes, config: ConnectorConfig) -> Result<(), String> {
         let password = config.sasl_password.as_ref().map(config::Secret::reveal).transpose()?;
+        let profile = config.connection.ssl_profile.as_deref().filter(|name| !name.is_empty());
+        let tls = profile.map(|name| self.profiles.find(name)).transpose()?;
         self.last_id += 1;
         let sasl = Some(settings::sasl_of_connector(&config, password));
         let connection_settings = settings::of_connector(&config);
-        let connector = Connector::new(attributes, config, connection_settings, sasl, self.shards.now());
+        let connector = Connector::new(attributes, config, connection_settings, tls, sasl, self.shards.now());
         let (target, role) = (connector.target().text(), connector.config.connection.role);
-        logging::log!(CONN_MGR, Info, "Configured Connector: {target} proto=any, role={role}");
+        let of_profile = settings::of_profile(&connector.config.connection);
+        logging::log!(CONN_MGR, Info, "Configured Connector: {target} proto=any, role={role}{of_profile}");
         self.all.insert(ConnectorId(self.last_id), connector);
         Ok(())
     }
@@ -71,6 +76,15 @@ impl Connectors {
         };
         let target = connector.target();
         let host_port = target.text();
+        let tls = match connector.tls() {
+            Ok(tls) => tls,
+            Err(error) => {
+                let connection = self.shards.with_core(|core, _, _| core.next_connection_id());
+                let message = connector.cannot_set_up(connection, &error);
+                connector.failed(message, self.shards.now(), random());
+                return;
+            }
+        };
         match found {
             Ok(addresses) => {
                 let attempt = ConnectorAttempt {
@@ -79,6 +93,7 @@ impl Connectors {
                     hostname: target.host,
                     addresses,
                     settings: connector.settings.clone(),
+                    tls,
                     sasl: connector.sasl.clone(),
                     failures: Arc::clone(&connector.failures),
                 };

@@ -1,9 +1,11 @@
 //! A listener: what it is told to do, and how far it has come.
 
 use crate::control::resolve::HostPort;
+use crate::shard::ListenerTls;
 use config::ListenerConfig;
 use management::Attributes;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// How far a listener has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +25,7 @@ pub(crate) struct Listener {
     pub(crate) config: ListenerConfig,
     /// The router must not run without it: it comes from the configuration file.
     pub(crate) required: bool,
+    pub(crate) tls: Option<Arc<ListenerTls>>,
     pub(crate) stand: Stand,
 }
 
@@ -82,7 +85,7 @@ mod tests {
         let pairs = [("host", text("127.0.0.1")), ("port", text(port)), ("name", text("l0"))];
         let attributes = Attributes(pairs.map(|(name, value)| (name.to_owned(), value)).to_vec());
         let config = ListenerConfig::from_attributes(&attributes).unwrap();
-        Listener { attributes, config, required: false, stand: Stand::LookingUp }
+        Listener { attributes, config, required: false, tls: None, stand: Stand::LookingUp }
     }
 
     #[test]

@@ -2,15 +2,18 @@
 
 use crate::control::listener::{Listener, Stand, usable};
 use crate::control::lookup::{Asker, Lookups};
+use crate::control::profiles::{LiveProfile, Profiles};
 use crate::control::resolve::system_words;
 use crate::control::settings;
 use crate::http::{Http, Site};
-use crate::shard::{ListenerId, ListenerSpec, Shards, bind_all};
+use crate::shard::{ListenerId, ListenerSpec, ListenerTls, Shards, bind_all};
 use config::{ListenerConfig, OpenPolicy};
 use management::Attributes;
+use security::tls::ClientCertificate;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// A listener without which the router must not run cannot listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,24 +30,39 @@ pub(crate) struct Listeners {
     last_id: u64,
     /// Their peers may not speak for other users; see [`settings::of_listener`].
     own_user_id_only: bool,
+    profiles: Profiles,
     all: BTreeMap<ListenerId, Listener>,
 }
 
 impl Listeners {
-    pub(crate) fn new(shards: Shards, lookups: Lookups, http: Http, policy: Option<OpenPolicy>) -> Self {
+    pub(crate) fn new(
+        shards: Shards,
+        lookups: Lookups,
+        http: Http,
+        policy: Option<OpenPolicy>,
+        profiles: Profiles,
+    ) -> Self {
         let own_user_id_only = policy.is_some_and(|policy| !policy.allow_user_id_proxy);
-        Listeners { shards, lookups, http, last_id: 0, own_user_id_only, all: BTreeMap::new() }
+        Listeners { shards, lookups, http, last_id: 0, own_user_id_only, profiles, all: BTreeMap::new() }
     }
 
     /// Adds a listener and starts to open it; [`Listeners::looked_up`] goes on.
-    pub(crate) fn add(&mut self, attributes: Attributes, config: ListenerConfig, required: bool) {
+    ///
+    /// # Errors
+    /// If its `sslProfile` is not there.
+    pub(crate) fn add(&mut self, attributes: Attributes, config: ListenerConfig, required: bool) -> Result<(), String> {
+        let profile = config.connection.ssl_profile.as_deref().filter(|name| !name.is_empty());
+        let tls = profile.map(|name| self.profiles.find(name)).transpose()?;
+        let tls = tls.map(|profile| tls_of_listener(&config, profile));
         self.last_id += 1;
         let id = ListenerId(self.last_id);
-        let listener = Listener { attributes, config, required, stand: Stand::LookingUp };
+        let listener = Listener { attributes, config, required, tls, stand: Stand::LookingUp };
         let (target, role) = (listener.target(), listener.config.connection.role);
-        logging::log!(CONN_MGR, Info, "Configured Listener: {} proto=any, role={role}", target.text());
+        let of_profile = settings::of_profile(&listener.config.connection);
+        logging::log!(CONN_MGR, Info, "Configured Listener: {} proto=any, role={role}{of_profile}", target.text());
         self.all.insert(id, listener);
         self.lookups.start(Asker::Listener(id), target);
+        Ok(())
     }
 
     /// The host's name was looked up: opens the listener.
@@ -65,6 +83,7 @@ impl Listeners {
                 host_port: listener.target().text(),
                 addresses: usable(addresses),
                 settings: settings::of_listener(&listener.config, self.own_user_id_only),
+                tls: listener.tls.clone(),
                 sasl: settings::sasl_of_listener(&listener.config),
                 sasl_required: listener.config.authenticate_peer,
             };
@@ -147,4 +166,14 @@ fn listen_for_http(http: &mut Http, spec: ListenerSpec, config: &ListenerConfig)
     let site = Site::new(spec.id, spec.host_port.clone(), config, Shards::accepting(spec));
     http.listen(site, sockets)?;
     Ok(bound)
+}
+
+/// What a listener does about TLS. As with the old router, clients have to show a certificate where EXTERNAL is among the
+/// mechanisms named.
+fn tls_of_listener(config: &ListenerConfig, profile: Arc<LiveProfile>) -> Arc<ListenerTls> {
+    let mechanisms = config.connection.sasl_mechanisms.as_deref().unwrap_or_default();
+    let external = mechanisms.iter().any(|name| name.eq_ignore_ascii_case("EXTERNAL"));
+    let client = if external { ClientCertificate::Required } else { ClientCertificate::NotAsked };
+    let current = move || profile.server(client).map_err(|error| format!("{}: {error}", error.words_of_listener()));
+    Arc::new(ListenerTls { required: config.require_ssl, current: Arc::new(current) })
 }

@@ -10,6 +10,7 @@ pub(crate) mod listeners;
 pub(crate) mod lookup;
 pub(crate) mod network;
 pub(crate) mod plane;
+pub(crate) mod profiles;
 mod protocol;
 pub(crate) mod report;
 pub(crate) mod resolve;

@@ -28,6 +28,12 @@ pub(crate) fn of_connector(connector: &ConnectorConfig) -> Arc<ConnectionSetting
     Arc::new(common(&connector.connection))
 }
 
+/// What the log says of the `sslProfile` in the line that tells of a listener or a connector.
+pub(crate) fn of_profile(connection: &config::ConnectionSettings) -> String {
+    let name = connection.ssl_profile.as_deref().filter(|name| !name.is_empty());
+    name.map(|name| format!(", sslProfile={name}")).unwrap_or_default()
+}
+
 fn common(connection: &config::ConnectionSettings) -> ConnectionSettings {
     let is_generated = |name: &str| name.starts_with("listener/") || name.starts_with("connector/");
     ConnectionSettings {

@@ -16,6 +16,7 @@ mod log_stats;
 mod node;
 mod policy;
 mod router;
+mod ssl_profile;
 
 pub(crate) use address_config::add as add_address_config;
 pub(crate) use allocator::pools as allocator_pools;
@@ -30,6 +31,7 @@ use crate::control::connectors::Connectors;
 use crate::control::edges::Edges;
 use crate::control::listeners::Listeners;
 use crate::control::network::Network;
+use crate::control::profiles::Profiles;
 use crate::control::uplink::EdgeUplink;
 use crate::shard::Shards;
 use amqp::Value;
@@ -46,6 +48,7 @@ pub(crate) struct Entities {
     pub(crate) logs: LogEntities,
     pub(crate) listeners: Listeners,
     pub(crate) connectors: Connectors,
+    pub(crate) profiles: Profiles,
     /// The network of routers, if this router is a member.
     pub(crate) network: Option<Network>,
     /// The edge routers at this router, and whoever else sends heartbeats.
@@ -100,6 +103,7 @@ impl Backend for Entities {
             "router.config.binding" => exchange::binding_rows(&self.shards, entity_type),
             "router.connection.linkRoute" => link_route::connection_rows(&self.shards, entity_type, self.requester),
             "listener" => self.listeners.iter().map(|listener| listener.attributes.clone()).collect(),
+            "sslProfile" => ssl_profile::rows(&self.profiles),
             "connector" => connector::rows(&self.connectors),
             "log" => self.logs.rows(),
             "logStats" => log_stats::rows(entity_type),
@@ -120,9 +124,10 @@ impl Backend for Entities {
         match settings {
             Settings::Listener(config) => {
                 // Whether it can listen shows in the log, as with the old router: its name may take long to look up.
-                self.listeners.add(attributes.clone(), *config, false);
+                self.listeners.add(attributes.clone(), *config, false).map_err(Failure::bad_request)?;
                 Ok(attributes)
             }
+            Settings::SslProfile(config) => Ok(ssl_profile::create(&self.profiles, attributes, *config)),
             Settings::Connector(config) => connector::create(&mut self.connectors, attributes, *config),
             Settings::Address(_) => address_config::create(&self.shards, entity_type, &attributes),
             Settings::AutoLink(config) => auto_link::create(&self.shards, entity_type, config),
@@ -171,6 +176,7 @@ impl Backend for Entities {
         self.check_vhost_change(entity_type)?;
         let deleted = match entity_type.short {
             "listener" => self.listeners.remove(identity),
+            "sslProfile" => self.profiles.remove(identity),
             "connector" => self.connectors.remove(identity),
             "router.config.address" => address_config::delete(&self.shards, identity),
             "router.config.autoLink" => auto_link::delete(&self.shards, identity),

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use amqp_endpoint::{Connection, Side};
-use mio::net::TcpStream;
 use mio::{Registry, Token};
 use router_core::Core;
 use security::Underneath;
@@ -19,6 +18,7 @@ use super::opening::connection_config;
 use super::place::ConnRef;
 use super::sasl::SaslHandle;
 use super::settings::{ConnectionSettings, ConnectorAttempt};
+use super::shared::Shared;
 use super::transport::Transport;
 use super::websocket::WebSocket;
 
@@ -31,11 +31,12 @@ impl ShardHost {
         let Arrival { id, kind } = arrival;
         match kind {
             Kind::Accepted { stream, from, listener } => {
-                self.accepted(core, id, Transport::Plain(stream), from, &listener, registry);
+                let transport = Transport::accepted(stream, &listener);
+                self.accepted(core, id, transport, from, listener, registry);
             }
             Kind::WebSocket { stream, early, from, listener } => {
                 let socket = WebSocket::new(Transport::Plain(stream), early);
-                self.accepted(core, id, Transport::WebSocket(Box::new(socket)), from, &listener, registry);
+                self.accepted(core, id, Transport::WebSocket(Box::new(socket)), from, listener, registry);
             }
             Kind::ToConnect(attempt) => self.connect(core, id, attempt, registry),
         }
@@ -47,31 +48,25 @@ impl ShardHost {
         id: u64,
         transport: Transport,
         from: SocketAddr,
-        listener: &Listener,
+        listener: Arc<Listener>,
         registry: &Registry,
     ) {
         let side = listener.side(&transport.underneath(), &SaslHandle::new(&self.shared, id));
-        let peer = Peer::Accepted { from, to: Arc::clone(&listener.host_port) };
-        let slot = self.insert(id, transport, &listener.settings, peer, side, None);
+        let settings = Arc::clone(&listener.settings);
+        let slot = self.insert(id, transport, &settings, Peer::Accepted { from, to: listener }, side, None);
         self.start(core, slot, registry);
     }
 
     /// Begins to connect to the first of a connector's addresses.
     fn connect(&mut self, core: &mut Core<Self>, id: u64, attempt: Box<ConnectorAttempt>, registry: &Registry) {
         let first = attempt.addresses.first().copied().ok_or_else(|| io::Error::from(io::ErrorKind::AddrNotAvailable));
-        match first.and_then(TcpStream::connect) {
-            Ok(stream) => {
+        match first.and_then(|address| Transport::to_server(address, &attempt)) {
+            Ok(transport) => {
                 let settings = Arc::clone(&attempt.settings);
                 let side = initiator(&attempt, &Underneath::default(), &SaslHandle::new(&self.shared, id));
                 let hostname = attempt.hostname.clone();
-                let slot = self.insert(
-                    id,
-                    Transport::Plain(stream),
-                    &settings,
-                    Peer::Connected { attempt, tried: 1 },
-                    side,
-                    Some(&hostname),
-                );
+                let slot =
+                    self.insert(id, transport, &settings, Peer::Connected { attempt, tried: 1 }, side, Some(&hostname));
                 self.await_connection(core, slot, registry);
             }
             Err(error) => {
@@ -108,17 +103,13 @@ impl ShardHost {
 
     fn connected(&mut self, slot: u32) {
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
-        let Peer::Connected { attempt, .. } = &conn.peer else { return };
         conn.flags.connecting = false;
         conn.deadline = None;
         conn.transport.set_nodelay();
-        let underneath = conn.transport.underneath();
-        let handle = SaslHandle::new(&self.shared, conn.id);
+        conn.flags.preparing = !conn.transport.is_ready();
         // Its time starts now.
-        let config = connection_config(&self.shared.container_id, &conn.settings, conn.id, Some(&attempt.hostname));
-        conn.endpoint = Connection::new(config, initiator(attempt, &underneath, &handle), self.now);
-        let traced = conn.flags.traced || protocol_is_traced();
-        conn.set_traced(traced);
+        conn.began = self.now;
+        conn.renew_endpoint(&self.shared);
         conn.flags.readable = true;
         mark_dirty(&mut self.dirty, conn);
         self.queue_read(slot);
@@ -133,9 +124,9 @@ impl ShardHost {
             return self.cannot_connect(core, slot, &reason);
         };
         *tried += 1;
-        match TcpStream::connect(address) {
-            Ok(stream) => {
-                conn.transport = Transport::Plain(stream);
+        match Transport::to_server(address, attempt) {
+            Ok(transport) => {
+                conn.transport = transport;
                 self.await_connection(core, slot, registry);
             }
             Err(error) => self.next_address(core, slot, registry, &error),
@@ -158,7 +149,7 @@ impl ShardHost {
         let slot = entry.key() as u32;
         let at = ConnRef { shard: self.shard, slot, id: id as u32, peer: settings.role.is_router() };
         let endpoint = Connection::new(config, side, self.now);
-        entry.insert(Box::new(Conn::new(at, id, transport, endpoint, Arc::clone(settings), peer)));
+        entry.insert(Box::new(Conn::new(at, id, transport, endpoint, Arc::clone(settings), peer, self.now)));
         self.shared.register(id, at);
         slot
     }
@@ -167,6 +158,7 @@ impl ShardHost {
     fn start(&mut self, core: &mut Core<Self>, slot: u32, registry: &Registry) {
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
         conn.set_traced(protocol_is_traced());
+        conn.flags.preparing = !conn.transport.is_ready();
         conn.flags.readable = true;
         mark_dirty(&mut self.dirty, conn);
         if let Err(error) = conn.transport.register(registry, Token(slot as usize)) {
@@ -174,6 +166,30 @@ impl ShardHost {
             return self.cannot_connect(core, slot, &reason);
         }
         self.queue_read(slot);
+    }
+}
+
+impl Conn {
+    /// The layers under AMQP are ready, and what they have shown of the peer is known.
+    pub(super) fn prepared(&mut self, shared: &Arc<Shared>) {
+        self.flags.preparing = false;
+        self.renew_endpoint(shared);
+    }
+
+    /// A new endpoint over the layers as they are now; the time for the peer's open goes on.
+    fn renew_endpoint(&mut self, shared: &Arc<Shared>) {
+        let underneath = self.transport.underneath();
+        let handle = SaslHandle::new(shared, self.id);
+        let (side, hostname) = match &self.peer {
+            Peer::Accepted { to, .. } => (to.side(&underneath, &handle), None),
+            Peer::Connected { attempt, .. } => {
+                (initiator(attempt, &underneath, &handle), Some(attempt.hostname.as_str()))
+            }
+        };
+        let config = connection_config(&shared.container_id, &self.settings, self.id, hostname);
+        self.endpoint = Connection::new(config, side, self.began);
+        let traced = self.flags.traced || protocol_is_traced();
+        self.set_traced(traced);
     }
 }
 

@@ -8,7 +8,7 @@ use mio::net::TcpStream;
 use security::Underneath;
 
 use super::sasl::SaslHandle;
-use super::settings::{ConnectionSettings, ConnectorAttempt, ListenerId, SaslServerFactory};
+use super::settings::{ConnectionSettings, ConnectorAttempt, ListenerId, ListenerTls, SaslServerFactory};
 
 /// What a listener lays down for the connections it accepts.
 pub(super) struct Listener {
@@ -16,6 +16,7 @@ pub(super) struct Listener {
     /// As configured.
     pub(super) host_port: Arc<str>,
     pub(super) settings: Arc<ConnectionSettings>,
+    pub(super) tls: Option<Arc<ListenerTls>>,
     pub(super) sasl: SaslServerFactory,
     pub(super) sasl_required: bool,
 }

@@ -9,6 +9,7 @@ use amqp::terminus::{Source, TargetTerminus};
 use amqp_endpoint::{Connection, LinkId, Now, SessionId};
 use router_core::{ConnKey, LinkClass, OutKey};
 
+use super::arrival::Listener;
 use super::feeding::Streaming;
 use super::incoming::{Incoming, Progress};
 use super::outgoing::{Delivery, OUTPUT_HIGH, Step};
@@ -31,6 +32,8 @@ pub(super) struct Conn {
     pub(super) endpoint: Connection,
     pub(super) settings: Arc<ConnectionSettings>,
     pub(super) peer: Peer,
+    /// When it was accepted or made.
+    pub(super) began: Now,
     /// Its key in the core, from the exchange of Opens on.
     pub(super) key: Option<ConnKey>,
     /// What SASL found: mechanism and user.
@@ -62,6 +65,8 @@ pub(super) struct Conn {
 pub(super) struct Flags {
     /// The outgoing connection is not made yet.
     pub(super) connecting: bool,
+    /// A layer under AMQP is not ready yet; until it is, the endpoint is there only for its timers.
+    pub(super) preparing: bool,
     /// It is in the list of connections to be flushed.
     pub(super) dirty: bool,
     /// It is in the list of connections to be read.
@@ -92,8 +97,8 @@ pub(super) enum Peer {
     Accepted {
         /// Where it came from.
         from: SocketAddr,
-        /// `host:port` of the listener.
-        to: Arc<str>,
+        /// The listener.
+        to: Arc<Listener>,
     },
     /// Where a connector led.
     Connected {
@@ -179,6 +184,7 @@ impl Conn {
         endpoint: Connection,
         settings: Arc<ConnectionSettings>,
         peer: Peer,
+        began: Now,
     ) -> Self {
         Self {
             id,
@@ -187,6 +193,7 @@ impl Conn {
             endpoint,
             settings,
             peer,
+            began,
             key: None,
             authenticated: (None, None),
             links: Vec::new(),

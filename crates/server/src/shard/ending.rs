@@ -26,9 +26,11 @@ impl ShardHost {
 
     /// The connection cannot go on.
     pub(super) fn failed(&mut self, core: &mut Core<Self>, slot: u32, error: &ErrorCondition) {
-        let Some(conn) = self.conns.get(slot as usize) else { return };
-        let fault = conn.transport.fault().map(|fault| format!("amqp:connection:framing-error {fault}"));
-        let line = conn.failed_line(&fault.unwrap_or_else(|| error.to_string()));
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
+        // There is no way to say a last word before the layers are ready.
+        conn.flags.broken |= conn.flags.preparing;
+        let reason = conn.transport.fault().unwrap_or_else(|| error.to_string());
+        let line = conn.failed_line(&reason);
         conn.log_failure(&line);
         self.end(core, slot, line);
     }
@@ -113,7 +115,9 @@ impl Conn {
             Peer::Connected { attempt, .. } => {
                 format!("[C{}] Connection to {} failed: {reason}", self.id, attempt.host_port)
             }
-            Peer::Accepted { from, to } => format!("[C{}] Connection from {from} (to {to}) failed: {reason}", self.id),
+            Peer::Accepted { from, to } => {
+                format!("[C{}] Connection from {from} (to {}) failed: {reason}", self.id, to.host_port)
+            }
         }
     }
 }

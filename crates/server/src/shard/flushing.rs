@@ -28,8 +28,10 @@ impl ShardHost {
         if conn.flags.connecting {
             return;
         }
-        conn.endpoint.flush(self.now);
-        conn.write_traces();
+        if !conn.flags.preparing {
+            conn.endpoint.flush(self.now);
+            conn.write_traces();
+        }
         conn.write();
         if let Some(when) = conn.next_look()
             && conn.timer.is_none_or(|timer| when < timer)
@@ -70,7 +72,7 @@ impl Conn {
             }
             return;
         }
-        while !self.flags.broken && !self.endpoint.output().is_empty() {
+        while !self.flags.broken && !self.flags.preparing && !self.endpoint.output().is_empty() {
             match self.transport.write(self.endpoint.output()) {
                 Ok(0) => self.lose(),
                 Ok(count) => self.endpoint.consume_output(count),

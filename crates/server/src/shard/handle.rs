@@ -81,6 +81,7 @@ impl Shards {
             id: spec.id,
             host_port: spec.host_port.into(),
             settings: spec.settings,
+            tls: spec.tls,
             sasl: spec.sasl,
             sasl_required: spec.sasl_required,
         }))

@@ -18,6 +18,7 @@ mod driving;
 mod ending;
 mod event;
 mod feeding;
+mod first_bytes;
 mod flushing;
 mod handle;
 mod host;
@@ -41,6 +42,7 @@ mod shared;
 pub(crate) mod tests;
 mod thread;
 mod timers;
+mod tls_layer;
 mod tracing;
 mod transmit;
 mod transport;
@@ -57,7 +59,7 @@ pub(crate) use parked::Verdict;
 pub(crate) use place::LinkRef;
 pub(crate) use repetition::Repetition;
 pub(crate) use settings::{
-    ConnectionSettings, ConnectorAttempt, ConnectorId, FailoverServer, ListenerId, ListenerSpec, Role,
+    ConnectionSettings, ConnectorAttempt, ConnectorId, FailoverServer, ListenerId, ListenerSpec, ListenerTls, Role,
     SaslClientFactory, SaslServerFactory, StripAnnotations,
 };
 

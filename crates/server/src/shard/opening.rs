@@ -132,6 +132,7 @@ fn connection_info(conn: &Conn, open: &Open) -> ConnectionInfo {
     let tenant = vhost.as_deref().filter(|vhost| settings.multi_tenant && !vhost.is_empty());
     let incoming = matches!(conn.peer, Peer::Accepted { .. });
     let mechanism = conn.authenticated.0.clone();
+    let tls = conn.transport.tls();
     ConnectionInfo {
         id: conn.id,
         configured_name: settings.name.clone(),
@@ -150,8 +151,12 @@ fn connection_info(conn: &Conn, open: &Open) -> ConnectionInfo {
         strip_annotations: core_strip(settings.strip_annotations),
         link_capacity: settings.link_capacity,
         cost: settings.cost.max(cost_of_peer(open)).max(1),
+        encrypted: tls.is_some(),
+        ssl: tls.is_some(),
+        ssl_proto: tls.map(|tls| tls.protocol.to_owned()),
+        ssl_cipher: tls.map(|tls| tls.cipher.to_owned()),
+        ssl_ssf: tls.map_or(0, |tls| tls.strength),
         streaming_links: open.offered_capabilities.iter().any(|offered| offered.as_str() == STREAMING_LINKS),
-        ..ConnectionInfo::default()
     }
 }
 

@@ -35,6 +35,10 @@ impl ShardHost {
                 if conn.transport.wants_write() {
                     mark_dirty(&mut self.dirty, conn);
                 }
+                if conn.flags.preparing && conn.transport.is_ready() {
+                    conn.prepared(&self.shared);
+                    mark_dirty(&mut self.dirty, conn);
+                }
                 if conn.may_read() {
                     self.queue_read(slot);
                 }

@@ -8,6 +8,7 @@ use amqp::Map;
 use amqp_endpoint::{SaslClient, SaslServer};
 use config::MessageComponents;
 use security::Underneath;
+use security::tls::{ClientTls, ServerTls};
 
 use super::repetition::Repetition;
 use super::sasl::SaslHandle;
@@ -17,6 +18,20 @@ pub(crate) type SaslServerFactory = Arc<dyn Fn(&Underneath, &SaslHandle) -> Box<
 
 /// Makes the SASL layer of one connection that we begin, from the connector's credentials and what lies under it.
 pub(crate) type SaslClientFactory = Arc<dyn Fn(&Underneath, &SaslHandle) -> Box<dyn SaslClient> + Send + Sync>;
+
+/// What a listener does about TLS.
+pub(crate) struct ListenerTls {
+    /// Peers that do not speak TLS are refused (`requireSsl`).
+    pub(crate) required: bool,
+    /// What the profile says now: asked for each connection, and so never slow.
+    pub(crate) current: Arc<dyn Fn() -> Result<ServerTls, String> + Send + Sync>,
+}
+
+impl std::fmt::Debug for ListenerTls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ListenerTls").field("required", &self.required).finish_non_exhaustive()
+    }
+}
 
 /// What a connection is for; the old router's `role` attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -145,6 +160,8 @@ pub(crate) struct ListenerSpec {
     pub(crate) addresses: Vec<SocketAddr>,
     /// For each accepted connection.
     pub(crate) settings: Arc<ConnectionSettings>,
+    /// TLS, if it has a profile for it.
+    pub(crate) tls: Option<Arc<ListenerTls>>,
     /// The SASL layer offered.
     pub(crate) sasl: SaslServerFactory,
     /// A peer that skips SASL is refused (`authenticatePeer`).
@@ -164,6 +181,8 @@ pub(crate) struct ConnectorAttempt {
     pub(crate) addresses: Vec<SocketAddr>,
     /// For the connection.
     pub(crate) settings: Arc<ConnectionSettings>,
+    /// TLS, if the connector has a profile for it.
+    pub(crate) tls: Option<ClientTls>,
     /// `None`: AMQP without a SASL layer.
     pub(crate) sasl: Option<SaslClientFactory>,
     /// What was logged of the attempts before: the same failure again is logged at level debug.

@@ -224,7 +224,9 @@ impl WebSocket {
     /// Why it cannot go on.
     pub(super) fn fault(&self) -> Option<String> {
         match self.ended {
-            Some(Ended::Violation(_, what)) => Some(format!("WebSocket: the client has sent {what}")),
+            Some(Ended::Violation(_, what)) => {
+                Some(format!("amqp:connection:framing-error WebSocket: the client has sent {what}"))
+            }
             Some(Ended::Closed(_)) | None => self.beneath.fault(),
         }
     }

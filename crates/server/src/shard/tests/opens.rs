@@ -64,6 +64,7 @@ fn attempt(addresses: Vec<std::net::SocketAddr>) -> ConnectorAttempt {
         hostname: "localhost".to_owned(),
         addresses,
         settings: Arc::new(ConnectionSettings::default()),
+        tls: None,
         sasl: None,
         failures: Arc::default(),
     }

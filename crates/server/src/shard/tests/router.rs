@@ -93,6 +93,7 @@ fn listen(shards: &Shards, id: ListenerId, settings: ConnectionSettings) -> Sock
         host_port: "127.0.0.1:0".to_owned(),
         addresses: vec![SocketAddr::from(([127, 0, 0, 1], 0))],
         settings: Arc::new(settings),
+        tls: None,
         sasl: Arc::new(|_, _| Box::new(ServerMechanisms::new().anonymous())),
         sasl_required: false,
     };
