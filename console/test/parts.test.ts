@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { plain } from '../src/amqp/plain';
 import { concerns } from '../src/model/attention';
-import { addresses } from '../src/model/addresses';
+import { addresses, consumersOf } from '../src/model/addresses';
 import { bytes, duration, perSecond, short, text } from '../src/model/format';
 import { choice, choices, entries, matching } from '../src/model/logs';
 import { Source } from '../src/model/source';
@@ -83,11 +83,19 @@ function source(rows: Record<string, unknown>[]): Source {
 test('what an edge router has counts once', () => {
   const row = (consumers: number, ingress: number) => ({ identity: 'M0x', key: 'M0x', subscriberCount: consumers, deliveriesIngress: ingress });
   const [x] = addresses([
-    { router: 'A', edge: false, source: source([row(2, 100)]) },
-    { router: 'E', edge: true, via: 'A', source: source([row(3, 60)]) },
+    { router: 'A', edge: false, source: source([row(2, 100)]), consumers: new Map([['M0x', 1]]) },
+    { router: 'E', edge: true, source: source([row(3, 60)]), consumers: null },
   ]);
   expect(x).toMatchObject({ text: 'x', consumers: 4, totalIn: 100 });
   expect(x!.routers.map(({ router, consumers }) => [router, consumers])).toEqual([['A', 1], ['E', 3]]);
+});
+
+test('the links that routers have for each other are no consumers', () => {
+  const link = { linkDir: 'out', linkType: 'endpoint', owningAddr: 'M0x' };
+  const links = source([{ ...link, identity: '1', connectionId: '7' }, { ...link, identity: '2', connectionId: '8' }, { ...link, identity: '3', connectionId: '7', linkDir: 'in' }]);
+  const connections = source([{ identity: '7', role: 'normal' }, { identity: '8', role: 'edge' }]);
+  expect(consumersOf(links, connections)).toEqual(new Map([['M0x', 1]]));
+  expect(consumersOf(new Source('', ''), connections)).toBeNull();
 });
 
 test('an operator is told what is wrong and where', () => {

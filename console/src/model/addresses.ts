@@ -14,7 +14,6 @@ export interface PerRouter {
   totalIn: number;
   totalOut: number;
   edge: boolean;
-  via: string | undefined;
 }
 
 export interface NetworkAddress {
@@ -44,18 +43,31 @@ export const ADDRESS_ATTRIBUTES = [
 const number = (value: unknown) => (typeof value === 'number' ? value : 0);
 const add = (a: number | null, b: number | null) => (a === null ? b : b === null ? a : a + b);
 
-/** A router's addresses; of an edge router, also the router that it is attached to. */
+/** A router's addresses, and where they are known the consumers of each by its key. */
 export interface RouterAddresses {
   router: string;
   edge: boolean;
-  via?: string | undefined;
   source: Source;
+  consumers: ReadonlyMap<string, number> | null;
+}
+
+/** Receivers of clients and brokers by the key of their address; null while that is not known. */
+export function consumersOf(links: Source, connections: Source): Map<string, number> | null {
+  if (!links.at || !connections.at) return null;
+  const result = new Map<string, number>();
+  for (const link of links.rows) {
+    if (link['linkDir'] !== 'out' || link['linkType'] !== 'endpoint' || typeof link['owningAddr'] !== 'string') continue;
+    const role = connections.find(String(link['connectionId']))?.['role'];
+    if (role === 'edge' || role === 'inter-router') continue;
+    result.set(link['owningAddr'], (result.get(link['owningAddr']) ?? 0) + 1);
+  }
+  return result;
 }
 
 /** One entry for each key, over these routers. */
 export function addresses(sources: readonly RouterAddresses[]): NetworkAddress[] {
   const found = new Map<string, NetworkAddress>();
-  for (const { router, edge, via, source } of sources) {
+  for (const { router, edge, source, consumers } of sources) {
     for (const row of source.rows) {
       const key = String(row['key'] ?? row['name'] ?? row['identity']);
       const rateOf = (name: string) => source.rate(String(row['identity']), name);
@@ -64,8 +76,8 @@ export function addresses(sources: readonly RouterAddresses[]): NetworkAddress[]
       const part: PerRouter = {
         router,
         edge,
-        via,
-        consumers: number(row['subscriberCount']),
+        // Routers count the links that they have for each other here too.
+        consumers: consumers ? (consumers.get(key) ?? 0) : number(row['subscriberCount']),
         inProcess: number(row['inProcess']),
         containers: number(row['containerCount']),
         remotes: Array.isArray(row['remoteHostRouters']) ? row['remoteHostRouters'].map(String) : [],
@@ -83,13 +95,9 @@ export function addresses(sources: readonly RouterAddresses[]): NetworkAddress[]
 
 /**
  * What an edge router takes in goes on to the router that it is attached to, and counts there again. So only what interior routers
- * count is summed, where there are any; and the link that an edge router has for its own consumers is no consumer.
+ * count is summed, where there are any.
  */
 function summed(entry: NetworkAddress): NetworkAddress {
-  for (const part of entry.routers) {
-    const above = part.edge && part.consumers > 0 ? entry.routers.find(({ router }) => router === part.via) : undefined;
-    if (above && above.consumers > 0) above.consumers -= 1;
-  }
   const interior = entry.routers.filter(({ edge }) => !edge);
   for (const part of entry.routers) {
     entry.consumers += part.consumers;

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useEntities, useScopedRouters } from '../app';
-import { addresses, ADDRESS_ATTRIBUTES, type NetworkAddress, type PerRouter } from '../model/addresses';
+import { addresses, ADDRESS_ATTRIBUTES, consumersOf, type NetworkAddress, type PerRouter } from '../model/addresses';
 import { count, perSecond } from '../model/format';
 import { items } from '../model/items';
 import { TYPES } from '../model/types';
@@ -10,14 +10,20 @@ import { Failures, waiting } from '../ui/failures';
 import { Drawer, Facts, Filter, Page, Toggle, useFilter, useToggle } from '../ui/parts';
 import { DataTable, type Column } from '../ui/table';
 
+/** Enough to tell a client's receiver from the links that routers have for each other. */
+const LINK_ATTRIBUTES = ['linkType', 'linkDir', 'owningAddr', 'connectionId'];
+const CONNECTION_ATTRIBUTES = ['role'];
+
 /** What messages are sent to, who takes them, and how many come and go. */
 export function AddressesPage() {
   const routers = useScopedRouters();
   const views = useEntities(routers, TYPES.address, ADDRESS_ATTRIBUTES);
+  const links = useEntities(routers, TYPES.link, LINK_ATTRIBUTES, 5_000);
+  const connections = useEntities(routers, TYPES.connection, CONNECTION_ATTRIBUTES, 5_000);
   const internal = useToggle('internal');
   const filter = useFilter();
   const [open, setOpen] = useState<string | null>(null);
-  const all = addresses(views.map(({ router, source }) => ({ router: router.id, edge: router.kind === 'edge', via: router.via, source })));
+  const all = addresses(views.map(({ router, source }, index) => ({ router: router.id, edge: router.kind === 'edge', source, consumers: consumersOf(links[index]!.source, connections[index]!.source) })));
   const shown = all.filter((address) => internal || !address.internal);
   const opened = all.find((address) => address.key === open);
   return (

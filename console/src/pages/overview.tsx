@@ -66,9 +66,11 @@ function counting(views: readonly View[]): readonly View[] {
   return interior.length ? interior : views;
 }
 
+/** Null until all that answer have a rate: a sum of a part would look like a jump later. */
 function sumOfRates(views: readonly View[], name: string): number | null {
-  const rates = counting(views).map(({ source }) => source.rate(String(source.rows[0]?.['identity'] ?? ''), name)).filter((rate) => rate !== null);
-  return rates.length ? rates.reduce((sum, rate) => sum + rate, 0) : null;
+  const heard = counting(views).filter(({ source }) => !source.error);
+  const rates = heard.map(({ source }) => source.rate(String(source.rows[0]?.['identity'] ?? ''), name));
+  return rates.length && rates.every((rate) => rate !== null) ? rates.reduce((sum, rate) => sum + rate, 0) : null;
 }
 
 function RateTile({ label, name, views }: { label: string; name: string; views: readonly View[] }) {

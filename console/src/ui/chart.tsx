@@ -82,7 +82,7 @@ export function LineChart({ title, lines, format = perSecond, unit = '/s', heigh
           </g>
         ))}
         {ticks(from, latest).map((tick) => (
-          <text key={tick} class="tick" x={x(tick)} y={height - 4} text-anchor="middle">{clock(tick).slice(0, 5)}</text>
+          <text key={tick} class="tick" x={x(tick)} y={height - 4} text-anchor="middle">{latest - from > 100_000 ? clock(tick).slice(0, 5) : clock(tick)}</text>
         ))}
         {seen.map((line, index) => (
           <path key={line.label} class={`line line-${index}`} d={path(line.samples, x, y)} />
@@ -110,11 +110,12 @@ export function ceiling(largest: number): number {
   return [1, 2, 5, 10].map((step) => step * unit).find((step) => step >= largest) ?? 10 * unit;
 }
 
+/** Times to write below: whole minutes, or quarters of them while the chart is short. */
 function ticks(from: number, to: number): number[] {
-  const minute = 60_000;
-  const first = Math.ceil((from + 15_000) / minute) * minute;
+  const step = to - from > 100_000 ? 60_000 : 15_000;
+  const first = Math.ceil((from + step / 4) / step) * step;
   const result = [];
-  for (let at = first; at < to - 10_000; at += minute) result.push(at);
+  for (let at = first; at < to - step / 6; at += step) result.push(at);
   return result;
 }
 

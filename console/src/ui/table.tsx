@@ -36,7 +36,7 @@ const ROW = 30;
 const BEYOND = 12;
 const SHARE = 130;
 /** A letter of a heading, in pixels. */
-const LETTER = 8.4;
+const LETTER = 7.8;
 
 export function DataTable<T>(properties: Properties<T>) {
   const { rows, columns, keyOf, onOpen, open, filter = '' } = properties;
@@ -116,7 +116,7 @@ export function DataTable<T>(properties: Properties<T>) {
 
 /** Never narrower than the heading. */
 function widthOf<T>(column: Column<T>): number {
-  return Math.max(column.width ?? SHARE, 36 + column.title.length * LETTER);
+  return Math.max(column.width ?? SHARE, 28 + column.title.length * LETTER);
 }
 
 function Heading<T>({ column, sort, onSort }: { column: Column<T>; sort: { column: string; down: boolean }; onSort(sort: { column: string; down: boolean }): void }) {

@@ -1,0 +1,264 @@
+// The console in Chromium, over a network of routers.
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+import { browser, go, open, serve } from './browser.mjs';
+import { eventually, network } from './network.mjs';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const skip = process.env.WAYSTATION_PROGRAMS ? false : 'WAYSTATION_PROGRAMS does not say where qdrouterd is';
+let routers;
+let site;
+let chromium;
+let page;
+
+const consoleOf = (router) => `${site.url}?router=127.0.0.1:${router.http}`;
+const row = (text) => page.getByRole('row').filter({ hasText: text });
+const cell = (text, column) => row(text).first().getByRole('gridcell').nth(column);
+
+/** A number in a cell that becomes more than nothing. */
+async function positive(locator, what) {
+  await eventually(async () => Number.parseFloat((await locator.innerText()).replace(/,/g, '')) > 0, what);
+}
+
+before(async () => {
+  if (skip) return;
+  [routers, site, chromium] = await Promise.all([network(), serve(), browser()]);
+  const { traffic } = routers;
+  traffic.sender('orders-sender', 'A', 'orders', 60);
+  traffic.sender('edge-sender', 'E', 'orders', 20);
+  traffic.receiver('orders-worker', 'B', 'orders');
+  traffic.sender('stalled-sender', 'A', 'stalled', 30);
+  traffic.receiver('stalled-worker', 'B', 'stalled', 3);
+  traffic.sender('lonely-sender', 'A', 'nobody', 5);
+  page = await open(chromium.context, consoleOf(routers.a));
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+});
+
+after(async () => {
+  await chromium?.end();
+  await routers?.end();
+  site?.close();
+});
+
+test('the overview shows all routers, how much goes through them, and what is wrong', { skip }, async () => {
+  for (const id of ['A', 'B', 'E']) await page.getByRole('grid', { name: 'Routers' }).getByRole('row', { name: new RegExp(`^${id}\\b`) }).waitFor();
+  await positive(page.locator('.tile', { hasText: 'deliveries/s' }).first().locator('.tile-value'), 'a rate on the tile');
+  await page.getByRole('region', { name: 'Attention' }).getByText(/Connector nowhere: /).waitFor();
+});
+
+test('the map shows the network and can be walked with the keyboard', { skip }, async () => {
+  await go(page, 'topology', 'Topology');
+  await page.getByText(/2 routers, 1 edge router/).waitFor();
+  await page.getByText(/6 clients/).waitFor();
+  const map = page.locator('canvas');
+  await eventually(() => map.evaluate((canvas) => new Set(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data).size > 20), 'something is drawn');
+  await map.focus();
+  await page.keyboard.press('ArrowRight');
+  await page.getByText(/^router A, \d+ links$/).waitFor({ state: 'attached' });
+  await page.keyboard.press('Enter');
+  const details = page.getByRole('complementary', { name: 'A' });
+  await details.getByRole('button', { name: 'edge router E' }).waitFor();
+  await details.getByRole('button', { name: 'router B', exact: true }).click();
+  await page.getByRole('complementary', { name: 'B' }).getByRole('button', { name: /receivers? at B/ }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('complementary').waitFor({ state: 'detached' });
+});
+
+test('the same network is there as a list, with rates', { skip }, async () => {
+  await go(page, 'topology?list=yes', 'Topology');
+  await positive(page.getByRole('row', { name: /^router A / }).getByRole('gridcell').nth(4), 'A sends to its neighbours');
+  await page.getByRole('row', { name: /^edge router E / }).getByText(/router A/).waitFor();
+});
+
+test('addresses have rates and consumers of each router', { skip }, async () => {
+  await go(page, 'addresses', 'Addresses');
+  await positive(cell('orders', 6), 'orders come in');
+  assert.equal(await cell('orders', 4).innerText(), '1');
+  assert.equal(await cell('orders', 5).innerText(), 'B 1');
+  await row('orders').first().click();
+  const details = page.getByRole('complementary', { name: 'orders' });
+  await details.getByRole('row', { name: /^A 0 / }).waitFor();
+  await details.getByRole('img', { name: /^In at/ }).first().waitFor();
+});
+
+test('links that do not move say why', { skip }, async () => {
+  await go(page, 'links?blocked=yes', 'Links');
+  await row('nobody').getByText(/No consumers for this address/).waitFor();
+  await row('stalled-worker').getByText(/the receiver gives no credit/).waitFor();
+});
+
+test('a table is walked, opened and sorted with the keyboard', { skip }, async () => {
+  await go(page, 'links', 'Links');
+  await page.getByRole('columnheader', { name: 'Credit' }).getByRole('button').press('Enter');
+  assert.equal(await page.getByRole('columnheader', { name: 'Credit' }).getAttribute('aria-sort'), 'descending');
+  await page.locator('tbody tr[tabindex="0"]').focus();
+  await page.keyboard.press('ArrowDown');
+  await eventually(() => page.evaluate(() => document.activeElement.getAttribute('aria-rowindex') === '3'), 'the second row has the focus');
+  await page.keyboard.press('Enter');
+  await page.getByRole('complementary').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('complementary').waitFor({ state: 'detached' });
+  await eventually(() => page.evaluate(() => document.activeElement.tagName === 'TR'), 'the focus is back on the row');
+});
+
+test('a connection is closed', { skip }, async () => {
+  const victim = routers.traffic.receiver('victim', 'B', 'victims');
+  const closed = new Promise((resolve) => victim.once('disconnected', resolve));
+  await go(page, 'connections?q=victim', 'Connections');
+  await row('victim').first().click();
+  await page.getByRole('button', { name: 'Close connection…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Close connection' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await closed;
+});
+
+test('failing connectors, auto-links and link routes are shown with their state', { skip }, async () => {
+  await go(page, 'connectors', 'Connectors');
+  await row('nowhere').getByText(/connecting|failed/).first().waitFor();
+  await row('to-A').getByText('connected').waitFor();
+  await go(page, 'auto-links', 'Auto-links');
+  await row('queue.one').getByText('inactive').waitFor();
+  await go(page, 'link-routes', 'Link routes');
+  await row('store').getByText('inactive').waitFor();
+});
+
+test('an entity is created by a form, found and deleted', { skip }, async () => {
+  await go(page, 'entities/address', 'Entities');
+  await page.getByRole('button', { name: 'Create…' }).click();
+  const form = page.getByRole('dialog', { name: 'Create address' });
+  await form.getByLabel(/^priority/).fill('many');
+  await form.getByLabel(/^prefix/).fill('made.here');
+  await form.getByLabel(/^distribution/).selectOption('multicast');
+  await form.getByRole('button', { name: 'Create', exact: true }).click();
+  await form.getByText('A whole number is needed here.').waitFor();
+  await form.getByLabel(/^priority/).fill('7');
+  await form.getByLabel('On', { exact: true }).selectOption('B');
+  await form.getByRole('button', { name: 'Create', exact: true }).click();
+  await form.waitFor({ state: 'detached' });
+  await row('made.here').click();
+  const details = page.getByRole('complementary');
+  await details.getByText('multicast').waitFor();
+  await details.getByRole('button', { name: 'Delete…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await row('made.here').waitFor({ state: 'detached' });
+});
+
+test('what the router refuses is said in its own words', { skip }, async () => {
+  await go(page, 'entities/autoLink', 'Entities');
+  await page.getByRole('button', { name: 'Create…' }).click();
+  const form = page.getByRole('dialog', { name: 'Create autoLink' });
+  await form.getByRole('button', { name: 'Create', exact: true }).click();
+  await form.getByText('This must be given.').first().waitFor();
+  await form.getByLabel(/^address/).fill('x');
+  await form.getByLabel(/^direction/).selectOption('in');
+  await form.getByLabel(/^connection/).fill('one');
+  await form.getByLabel(/^containerId/).fill('two');
+  await form.getByRole('button', { name: 'Create', exact: true }).click();
+  await form.getByRole('alert').getByText(/^■ A: /).waitFor();
+  await page.keyboard.press('Escape');
+});
+
+test('the level of a module is changed on the spot, and its entries come', { skip }, async () => {
+  await go(page, 'logs?levels=yes&module=AGENT', 'Logs');
+  await page.getByLabel('Level of AGENT').selectOption('debug+');
+  await page.getByText(/AGENT on A logs debug and worse/).waitFor();
+  await row('AGENT').getByText(/Agent request/).first().waitFor();
+  await page.getByLabel('Level of AGENT').selectOption('default');
+});
+
+test('the schema can be read', { skip }, async () => {
+  await go(page, 'schema', 'Schema');
+  await page.getByLabel('Filter types and attributes').fill('idleTimeout');
+  await page.getByRole('link', { name: 'connector', exact: true }).click();
+  await page.getByRole('row', { name: /idleTimeoutSeconds integer/ }).waitFor();
+});
+
+test('the flow of messages has a row for where they come in and a column for where they go out', { skip }, async () => {
+  await go(page, 'flow', 'Message flow');
+  const entry = page.getByRole('row', { name: /^orders A B / });
+  await entry.waitFor();
+  await positive(entry.getByRole('cell').nth(2), 'a rate from A to B');
+});
+
+test('a number is put on the page of charts and taken off again', { skip }, async () => {
+  await go(page, 'links?q=orders-worker', 'Links');
+  await row('orders-worker').first().click();
+  await page.getByRole('button', { name: 'Chart of deliveryCount' }).click();
+  await go(page, 'charts', 'Charts');
+  await page.getByRole('img', { name: /^deliveryCount of router.link .* at B: rate: now [1-9]/ }).waitFor();
+  await page.getByRole('button', { name: /^Remove chart/ }).click();
+  await page.getByText(/^No charts yet/).waitFor();
+});
+
+const ALL = [
+  ['overview', 'Overview'], ['topology', 'Topology'], ['topology?list=yes', 'Topology'], ['flow', 'Message flow'], ['charts', 'Charts'], ['addresses', 'Addresses'], ['links', 'Links'], ['connections', 'Connections'],
+  ['listeners', 'Listeners'], ['connectors', 'Connectors'], ['auto-links', 'Auto-links'], ['link-routes', 'Link routes'], ['logs?levels=yes', 'Logs'], ['entities', 'Entities'], ['schema', 'Schema'], ['notices', 'Notices'],
+];
+
+for (const colours of ['light', 'dark']) {
+  test(`every page is accessible in ${colours} colours`, { skip }, async () => {
+    await page.emulateMedia({ colorScheme: colours });
+    const found = [];
+    for (const [hash, title] of ALL) {
+      await go(page, hash, title);
+      await page.getByText(/Asking the router/).waitFor({ state: 'detached' });
+      await keep(`${hash.replace(/\W+/g, '-')}-${colours}`);
+      await page.evaluate(() => window.axe !== undefined) || await page.evaluate(await axe());
+      const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+      found.push(...violations.map(({ id, nodes }) => `${hash}: ${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | ')}`));
+    }
+    assert.deepEqual(found, []);
+  });
+}
+
+let source;
+async function axe() {
+  const { readFile } = await import('node:fs/promises');
+  return (source ??= await readFile(AXE, 'utf8'));
+}
+
+/** Pictures for a person to look at, where one is wanted. */
+async function keep(name) {
+  const folder = process.env.SCREENSHOTS;
+  if (!folder) return;
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: `${folder}/${name}.png` });
+}
+
+test('from an edge router the whole network is seen', { skip }, async () => {
+  const edge = await open(chromium.context, consoleOf(routers.e));
+  for (const id of ['A', 'B', 'E']) await edge.getByRole('grid', { name: 'Routers' }).getByRole('row', { name: new RegExp(`^${id}\\b`) }).waitFor();
+  assert.deepEqual(edge.problems, []);
+  await edge.close();
+});
+
+test('a router that dies is named, and the others go on', { skip }, async () => {
+  await go(page, 'connections', 'Connections');
+  await row('orders-worker').first().waitFor();
+  await routers.b.stop();
+  await page.getByText(/B: .*(cannot be reached|did not answer)|Router B left the network/).first().waitFor({ timeout: 60_000 });
+  await row('orders-sender').first().waitFor();
+  await routers.b.start();
+});
+
+test('a lost connection is said and comes back by itself', { skip }, async () => {
+  await go(page, 'overview', 'Overview');
+  await routers.a.stop();
+  await page.getByRole('alert').getByText(/Not connected since/).waitFor();
+  await page.getByRole('row', { name: /^A\b/ }).waitFor();
+  await routers.a.start();
+  await page.getByText(/Connected to A again after \d+ s/).waitFor({ timeout: 60_000 });
+  await page.getByRole('alert').getByText(/Not connected since/).waitFor({ state: 'detached' });
+});
+
+test('disconnecting leads back to where one can connect again', { skip }, async () => {
+  await page.getByRole('button', { name: 'Disconnect' }).click();
+  await page.getByRole('button', { name: 'Connect' }).waitFor();
+  await page.getByLabel('Router’s HTTP listener').fill('127.0.0.1:1');
+  await page.getByRole('button', { name: 'Connect' }).click();
+  await page.getByRole('alert').getByText(/No connection to ws:\/\/127.0.0.1:1\//).waitFor();
+});
+
+test('nothing went wrong inside the page', { skip }, () => assert.deepEqual(page.problems, []));
