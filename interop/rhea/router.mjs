@@ -34,6 +34,7 @@ export class Router {
     }
     const router = new Router();
     router.port = await freePort();
+    router.webPort = await freePort();
     router.folder = mkdtempSync(join(tmpdir(), "waystation-rhea-"));
     router.program = join(folder, "qdrouterd");
     writeFileSync(
@@ -48,6 +49,11 @@ listener {
     port: ${router.port}
     saslMechanisms: ANONYMOUS
     authenticatePeer: no
+}
+listener {
+    host: 127.0.0.1
+    port: ${router.webPort}
+    http: yes
 }
 address {
     prefix: multicast

@@ -203,7 +203,7 @@ impl<H: Host> Core<H> {
         } else if passage.complete {
             link.unsettled -= 1;
             link.count_outcome(&mut self.statistics, Outcome::of(Some(&state)));
-            link.count_settled(&mut self.statistics, self.clock, passage.born);
+            link.count_settled_with_sender(&mut self.statistics, self.clock, passage.born);
             host.update_incoming(link.host, passage.delivery_id, Some(state), true);
         } else {
             self.track(passage, 0);
@@ -234,7 +234,7 @@ impl<H: Host> Core<H> {
             record.count_dropped(&mut self.statistics);
         } else {
             record.count_outcome(&mut self.statistics, Outcome::Rejected);
-            record.count_settled(&mut self.statistics, self.clock, self.clock.millis);
+            record.count_settled_with_sender(&mut self.statistics, self.clock, self.clock.millis);
             let state = DeliveryState::Rejected(Some(Box::new(error)));
             host.update_incoming(record.host, delivery_id, Some(state), true);
         }

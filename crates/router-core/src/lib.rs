@@ -38,6 +38,7 @@ mod connection;
 mod control;
 mod core;
 mod credit;
+mod delays;
 mod deliver;
 mod delivery;
 mod detach;
@@ -71,6 +72,7 @@ mod transmit;
 pub use crate::address::key::strip as plain_address;
 pub use crate::address::pattern::{Pattern, PatternTree};
 pub use crate::core::{Core, ObjectCounts, ObjectSizes};
+pub use delays::Delays;
 pub use edge::{Bound, Destinations, EdgeEvent};
 pub use host::{Host, Level, Module, Offer, Offered, SubscriberDelivery, Transmit, Transmitted};
 pub use info::{

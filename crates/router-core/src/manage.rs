@@ -51,6 +51,11 @@ impl<H: Host> Core<H> {
         all
     }
 
+    /// Connections in any order, looked at one after the other: for who wants only some.
+    pub fn each_connection(&self, now: Now) -> impl Iterator<Item = ConnectionSnapshot<'_>> {
+        self.connections.iter().filter_map(move |(key, _)| self.connection(now, ConnKey(key)))
+    }
+
     /// One connection.
     pub fn connection(&self, now: Now, conn: ConnKey) -> Option<ConnectionSnapshot<'_>> {
         let connection = self.connections.get(conn.0)?;
@@ -87,6 +92,11 @@ impl<H: Host> Core<H> {
         let mut all: Vec<_> = self.links.iter().filter_map(|(key, _)| self.link(now, LinkKey(key))).collect();
         all.sort_unstable_by_key(|link| link.id);
         all
+    }
+
+    /// Links in any order, looked at one after the other: for who wants only some.
+    pub fn each_link(&self, now: Now) -> impl Iterator<Item = LinkSnapshot<'_>> {
+        self.links.iter().filter_map(move |(key, _)| self.link(now, LinkKey(key)))
     }
 
     /// One link.
@@ -134,6 +144,11 @@ impl<H: Host> Core<H> {
         let mut all: Vec<_> = self.addresses.iter().collect();
         all.sort_unstable_by_key(|address| address.serial);
         all.into_iter().map(|address| self.snapshot(address)).collect()
+    }
+
+    /// Mobile addresses in any order, looked at one after the other: for who wants only some.
+    pub fn each_mobile_address(&self) -> impl Iterator<Item = AddressSnapshot<'_>> {
+        self.addresses.iter().filter(|address| address.key.starts_with('M')).map(|address| self.snapshot(address))
     }
 
     /// The address with this key (`M0foo`).

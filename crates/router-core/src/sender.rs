@@ -97,7 +97,7 @@ impl<H: Host> Core<H> {
             } else {
                 link.count_outcome(&mut self.statistics, outcome);
             }
-            link.count_settled(&mut self.statistics, self.clock, born);
+            link.count_settled_with_sender(&mut self.statistics, self.clock, born);
         }
         if complete {
             self.conclude(host, key);

@@ -184,7 +184,7 @@ impl<H: Host> Core<H> {
         if !end.settled {
             link.unsettled -= 1;
             link.count_outcome(&mut self.statistics, Outcome::of(end.state.as_ref()));
-            link.count_settled(&mut self.statistics, self.clock, end.born);
+            link.count_settled_with_sender(&mut self.statistics, self.clock, end.born);
             host.update_incoming(link.host, end.delivery_id, end.state, true);
         }
         link.give_back(host, &mut self.statistics);

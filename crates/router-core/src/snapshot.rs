@@ -2,7 +2,9 @@
 
 use amqp::Map;
 
-use crate::{AutoLinkState, ConnKey, LinkKey, NewBinding, NewExchange, Role, RouteDirection, RouteVia, Treatment};
+use crate::{
+    AutoLinkState, ConnKey, Delays, LinkKey, NewBinding, NewExchange, Role, RouteDirection, RouteVia, Treatment,
+};
 
 /// A connection.
 #[derive(Clone, Debug)]
@@ -375,4 +377,8 @@ pub struct RouterStatistics {
     pub deliveries_redirected_to_fallback: u64,
     /// Outgoing links now without credit for more than 10 s.
     pub links_blocked: u64,
+    /// From the arrival of a delivery until it was out, for each that went out.
+    pub transit_delays: Delays,
+    /// From the arrival of a delivery until it was settled with its sender, for each that came in.
+    pub settlement_delays: Delays,
 }

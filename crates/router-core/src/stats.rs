@@ -157,6 +157,23 @@ impl<H: Host> Link<H> {
         }
     }
 
+    /// Incoming: counts a settlement with the sender and how long it took since `born`.
+    #[inline]
+    pub(crate) fn count_settled_with_sender(&mut self, router: &mut RouterStatistics, clock: Clock, born: u32) {
+        self.count_settled(router, clock, born);
+        if self.link_type != LinkType::RouterControl {
+            router.settlement_delays.count(clock.millis.wrapping_sub(born));
+        }
+    }
+
+    /// Outgoing: counts how long a delivery that is out took since `born`.
+    #[inline]
+    pub(crate) fn count_sent(&self, router: &mut RouterStatistics, clock: Clock, born: u32) {
+        if self.link_type != LinkType::RouterControl {
+            router.transit_delays.count(clock.millis.wrapping_sub(born));
+        }
+    }
+
     /// Outgoing: counts a delivery that was settled after it went out.
     pub(crate) fn count_concluded(
         &mut self,

@@ -126,7 +126,11 @@ impl<H: Host> Core<H> {
             routed_tag: said.tag,
             state: said.state,
         };
-        match host.transmit(link.host, key, content, &how) {
+        let transmitted = host.transmit(link.host, key, content, &how);
+        if transmitted == Transmitted::Complete {
+            link.count_sent(&mut self.statistics, self.clock, delivery.born);
+        }
+        match transmitted {
             Transmitted::Complete if delivery.settled => return self.settled_sent(host, key),
             Transmitted::Complete => delivery.place = Place::Sent,
             Transmitted::Partial => {
@@ -221,6 +225,7 @@ impl<H: Host> Core<H> {
         self.tick(now);
         let Some(copy) = self.deliveries.get_mut(delivery.0).filter(|copy| copy.is_transmitting()) else { return };
         let (listed, resolved) = (copy.listed(), copy.resolved);
+        self.links[listed.link].count_sent(&mut self.statistics, self.clock, copy.born);
         if copy.settled {
             self.unlist_sent(listed);
             if resolved {

@@ -136,6 +136,29 @@ fn a_rejected_message_that_could_not_be_read_is_counted_and_gives_its_credit_bac
 }
 
 #[test]
+fn the_time_to_pass_and_the_time_to_settle_are_counted_by_size() {
+    let mut world = World::new();
+    let receiver = world.receiver("foo", 0);
+    let sender = world.sender("foo");
+    world.send(sender);
+    world.pass(100);
+    world.credit(receiver, 1);
+    world.pass(1_000);
+    world.accept(0);
+    let router = world.statistics();
+    let within = |delays: Delays, millis| {
+        let bound = Some(std::time::Duration::from_millis(millis));
+        delays.cumulative().find(|(upper, _)| *upper == bound).map(|(_, count)| count)
+    };
+    let (transit, settlement) = (router.transit_delays, router.settlement_delays);
+    assert_eq!((within(transit, 64), within(transit, 128), transit.sum().as_millis()), (Some(0), Some(1), 100));
+    assert_eq!(
+        (within(settlement, 1_024), within(settlement, 2_048), settlement.sum().as_millis()),
+        (Some(0), Some(1), 1_100)
+    );
+}
+
+#[test]
 fn settlement_after_one_and_after_ten_seconds_counts_as_delayed() {
     let mut world = World::new();
     let receiver = world.receiver("foo", 10);

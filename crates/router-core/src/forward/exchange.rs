@@ -42,7 +42,7 @@ impl<H: Host> Core<H> {
         if !passage.settled {
             link.unsettled -= 1;
             link.count_outcome(&mut self.statistics, Outcome::Accepted);
-            link.count_settled(&mut self.statistics, self.clock, passage.born);
+            link.count_settled_with_sender(&mut self.statistics, self.clock, passage.born);
             host.update_incoming(link.host, passage.delivery_id, Some(DeliveryState::Accepted), true);
         }
         // Else a copy that has to wait gives it back.

@@ -6,6 +6,7 @@ use config::ListenerConfig;
 use management::Attributes;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// How far a listener has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(crate) struct Listener {
     pub(crate) required: bool,
     pub(crate) tls: Option<Arc<ListenerTls>>,
     pub(crate) stand: Stand,
+    /// Connections that came in by it.
+    pub(crate) accepted: Arc<AtomicU64>,
 }
 
 impl Listener {
@@ -85,7 +88,7 @@ mod tests {
         let pairs = [("host", text("127.0.0.1")), ("port", text(port)), ("name", text("l0"))];
         let attributes = Attributes(pairs.map(|(name, value)| (name.to_owned(), value)).to_vec());
         let config = ListenerConfig::from_attributes(&attributes).unwrap();
-        Listener { attributes, config, required: false, tls: None, stand: Stand::LookingUp }
+        Listener { attributes, config, required: false, tls: None, stand: Stand::LookingUp, accepted: Arc::default() }
     }
 
     #[test]

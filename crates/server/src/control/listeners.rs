@@ -56,7 +56,8 @@ impl Listeners {
         let tls = tls.map(|profile| tls_of_listener(&config, profile));
         self.last_id += 1;
         let id = ListenerId(self.last_id);
-        let listener = Listener { attributes, config, required, tls, stand: Stand::LookingUp };
+        let listener =
+            Listener { attributes, config, required, tls, stand: Stand::LookingUp, accepted: Arc::default() };
         let (target, role) = (listener.target(), listener.config.connection.role);
         let of_profile = settings::of_profile(&listener.config.connection);
         logging::log!(CONN_MGR, Info, "Configured Listener: {} proto=any, role={role}{of_profile}", target.text());
@@ -86,6 +87,7 @@ impl Listeners {
                 tls: listener.tls.clone(),
                 sasl: settings::sasl_of_listener(&listener.config),
                 sasl_required: listener.config.authenticate_peer,
+                accepted: Arc::clone(&listener.accepted),
             };
             let opened = if listener.is_http() {
                 listen_for_http(&mut self.http, spec, &listener.config)

@@ -1,5 +1,6 @@
 //! How the router fares: what the control plane tells other threads that ask.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
@@ -47,6 +48,10 @@ impl Question {
 /// How the router fares.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
+    /// The router's id.
+    pub(crate) router_id: String,
+    /// What it is in the network.
+    pub(crate) mode: String,
     /// The listeners.
     pub(crate) listeners: Vec<ListenerReport>,
     /// The connectors.
@@ -58,8 +63,16 @@ pub(crate) struct Report {
 /// How a listener fares.
 #[derive(Clone, Debug)]
 pub(crate) struct ListenerReport {
+    /// Its name, or its identity.
+    pub(crate) name: String,
     /// `host:port` as configured.
     pub(crate) host_port: String,
+    /// What its connections are for.
+    pub(crate) role: config::Role,
+    /// It serves HTTP.
+    pub(crate) http: bool,
+    /// Connections that came in by it; over HTTP, those of AMQP.
+    pub(crate) accepted: u64,
     /// How far it has come.
     pub(crate) stand: Stand,
 }
@@ -67,6 +80,8 @@ pub(crate) struct ListenerReport {
 /// How a connector fares.
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectorReport {
+    /// Its name, or its identity.
+    pub(crate) name: String,
     /// `host:port` as configured.
     pub(crate) host_port: String,
     /// What its connection is for.
@@ -79,11 +94,16 @@ pub(crate) struct ConnectorReport {
 
 impl Report {
     fn of(entities: &Entities) -> Self {
-        let listeners = entities
-            .listeners
-            .iter()
-            .map(|listener| ListenerReport { host_port: listener.target().text(), stand: listener.stand.clone() });
+        let listeners = entities.listeners.iter().map(|listener| ListenerReport {
+            name: listener.name().to_owned(),
+            host_port: listener.target().text(),
+            role: listener.config.connection.role,
+            http: listener.is_http(),
+            accepted: listener.accepted.load(Ordering::Relaxed),
+            stand: listener.stand.clone(),
+        });
         let connectors = entities.connectors.iter().map(|connector| ConnectorReport {
+            name: connector.attributes.text("name").unwrap_or_default().to_owned(),
             host_port: connector.target().text(),
             role: connector.config.connection.role,
             connected: connector.status() == "SUCCESS",
@@ -91,7 +111,9 @@ impl Report {
         });
         let network = entities.network.as_ref();
         let reached = network.map_or(0, |network| network.nodes().filter(|node| node.cost.is_some()).count());
-        Self { listeners: listeners.collect(), connectors: connectors.collect(), reached }
+        let router = entities.router.config();
+        let (router_id, mode) = (router.id.clone().unwrap_or_default(), router.mode.to_string());
+        Self { router_id, mode, listeners: listeners.collect(), connectors: connectors.collect(), reached }
     }
 
     /// A sentence for each listener that does not listen.

@@ -37,6 +37,7 @@ pub(crate) struct Context {
     pub(crate) shards: Shards,
     /// Where the control plane is asked.
     pub(crate) questions: Questions,
+    recent: metrics::Recent,
 }
 
 /// The control plane's hold on the HTTP thread.
@@ -53,7 +54,7 @@ struct Running {
 impl Http {
     /// Starts nothing yet.
     pub(crate) fn new(shards: Shards, questions: Questions) -> Self {
-        Self { context: Context { shards, questions }, running: None }
+        Self { context: Context { shards, questions, recent: metrics::Recent::default() }, running: None }
     }
 
     /// Serves a site on these sockets.

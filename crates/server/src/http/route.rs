@@ -39,7 +39,7 @@ async fn get(guest: &Guest, path: &str, request: &Request<Incoming>) -> Reply {
     let Guest { site, context, .. } = guest;
     match path {
         "/healthz" | "/healthz/live" | "/healthz/ready" if site.healthz => health::answer(context, path).await,
-        "/metrics" if site.metrics => metrics::answer(context),
+        "/metrics" if site.metrics => metrics::answer(context, request.uri().query()).await,
         _ => match &site.root {
             Some(root) => files::answer(root, path, request.headers()).await,
             None => console::answer(path, request.headers()),

@@ -5,3 +5,4 @@ pub(crate) mod faults;
 pub(crate) mod limits;
 pub(crate) mod memory;
 pub(crate) mod signals;
+pub(crate) mod usage;

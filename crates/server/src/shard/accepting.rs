@@ -121,6 +121,7 @@ impl Socket {
                     let _ = stream.set_nodelay(true);
                     self.complained = false;
                     shared.accepted.fetch_add(1, Ordering::Relaxed);
+                    self.listener.accepted.fetch_add(1, Ordering::Relaxed);
                     accepted.push(Accepted { stream, from, listener: Arc::clone(&self.listener) });
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {

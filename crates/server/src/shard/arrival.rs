@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use amqp_endpoint::Side;
 use mio::net::TcpStream;
@@ -19,6 +20,7 @@ pub(super) struct Listener {
     pub(super) tls: Option<Arc<ListenerTls>>,
     pub(super) sasl: SaslServerFactory,
     pub(super) sasl_required: bool,
+    pub(super) accepted: Arc<AtomicU64>,
 }
 
 /// A connection that has a number and no owner yet.

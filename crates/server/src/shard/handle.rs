@@ -84,6 +84,7 @@ impl Shards {
             tls: spec.tls,
             sasl: spec.sasl,
             sasl_required: spec.sasl_required,
+            accepted: spec.accepted,
         }))
     }
 
@@ -97,6 +98,7 @@ impl Shards {
     ) {
         let listener = Arc::clone(&accepting.0);
         self.0.accepted.fetch_add(1, Ordering::Relaxed);
+        listener.accepted.fetch_add(1, Ordering::Relaxed);
         let id = self.0.core.lock().next_connection_id();
         logging::log!(SERVER, Info, "[C{id}] Accepted connection to {} from {from}", listener.host_port);
         let kind = Kind::WebSocket { stream: TcpStream::from_std(stream), early, from, listener };

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use amqp::Map;
@@ -166,6 +167,8 @@ pub(crate) struct ListenerSpec {
     pub(crate) sasl: SaslServerFactory,
     /// A peer that skips SASL is refused (`authenticatePeer`).
     pub(crate) sasl_required: bool,
+    /// Counts the connections accepted.
+    pub(crate) accepted: Arc<AtomicU64>,
 }
 
 /// One attempt of a connector.

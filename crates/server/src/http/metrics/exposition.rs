@@ -9,6 +9,8 @@ pub(super) enum Kind {
     Gauge,
     /// Only goes up, until the router is started again.
     Counter,
+    /// Counts of values by size.
+    Histogram,
 }
 
 /// A text that is being written.
@@ -27,6 +29,7 @@ impl Exposition {
         let kind = match kind {
             Kind::Gauge => "gauge",
             Kind::Counter => "counter",
+            Kind::Histogram => "histogram",
         };
         self.line(format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
         Family { text: &mut self.0, name }

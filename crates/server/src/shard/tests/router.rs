@@ -96,6 +96,7 @@ fn listen(shards: &Shards, id: ListenerId, settings: ConnectionSettings) -> Sock
         tls: None,
         sasl: Arc::new(|_, _| Box::new(ServerMechanisms::new().anonymous())),
         sasl_required: false,
+        accepted: Arc::default(),
     };
     shards.listen(spec).expect("some port is free")[0]
 }
