@@ -22,7 +22,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 use super::reply::{Reply, bare, reply, set, text};
 
 /// What a folder shows.
-const INDEX: &str = "index.html";
+pub(super) const INDEX: &str = "index.html";
 /// Bytes read from a file at a time.
 const CHUNK: usize = 32 * 1024;
 

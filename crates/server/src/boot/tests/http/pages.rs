@@ -74,6 +74,21 @@ async fn a_file_that_is_known_is_not_sent_again() {
 }
 
 #[tokio::test]
+async fn without_a_folder_the_console_is_served() {
+    let (mut router, port) = router(" http: yes\n", "").await;
+    let (head, body) = router.get(port, "/").await;
+    assert!(
+        head.starts_with("HTTP/1.1 200 ") && head.contains("content-security-policy: default-src 'self'"),
+        "{head}"
+    );
+    assert!(body.starts_with("<!doctype html>") || body.starts_with("<!DOCTYPE html>"), "{body}");
+    let (head, script) = router.get(port, "/assets/console.js").await;
+    assert!(head.contains("content-type: text/javascript") && !script.is_empty(), "{head}");
+    let (head, _) = router.get(port, "/assets/../index.html").await;
+    assert!(head.starts_with("HTTP/1.1 404 "), "{head}");
+}
+
+#[tokio::test]
 async fn only_get_and_head_are_answered() {
     let (mut router, port) = router(" http: yes\n", "").await;
     let head = router.meanwhile(move || exchange(port, &request("HEAD", "/healthz"))).await;
