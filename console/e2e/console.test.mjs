@@ -255,9 +255,9 @@ test('a lost connection is said and comes back by itself', { skip }, async () =>
 
 test('disconnecting leads back to where one can connect again', { skip }, async () => {
   await page.getByRole('button', { name: 'Disconnect' }).click();
-  await page.getByRole('button', { name: 'Connect' }).waitFor();
+  await page.getByRole('button', { name: 'Connect', exact: true }).waitFor();
   await page.getByLabel('Router’s HTTP listener').fill('127.0.0.1:1');
-  await page.getByRole('button', { name: 'Connect' }).click();
+  await page.getByRole('button', { name: 'Connect', exact: true }).click();
   await page.getByRole('alert').getByText(/No connection to ws:\/\/127.0.0.1:1\//).waitFor();
 });
 

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 
 /// Tells every suite where the programs under test are.
-const PROGRAMS: &str = "WAYSTATION_PROGRAMS";
+pub(crate) const PROGRAMS: &str = "WAYSTATION_PROGRAMS";
 
 /// One client library, one suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -5,6 +5,7 @@
 
 mod arch;
 mod callgrind;
+mod console;
 mod dist;
 mod fuzz;
 mod interop;
@@ -63,6 +64,12 @@ enum Task {
         #[arg(long)]
         bless: bool,
     },
+    /// Check that the committed web console is what its sources make, test it, and drive it in Chromium
+    Console {
+        /// Folder of the programs under test; default: build them
+        #[arg(long, value_name = "FOLDER")]
+        programs: Option<PathBuf>,
+    },
     /// Write the reference pages of the book from the schema
     Reference,
     /// Write man pages and shell completions to target/dist
@@ -78,6 +85,7 @@ fn main() -> ExitCode {
         Task::Interop { suite, programs, arguments } => interop::run(suite, programs, &arguments),
         Task::Fuzz { target, seconds, merge } => fuzz::run(target.as_deref(), seconds, merge),
         Task::Callgrind { bless } => callgrind::run(bless),
+        Task::Console { programs } => console::run(programs),
         Task::Reference => reference::write(),
         Task::Dist => dist::run(),
     };

@@ -2,7 +2,7 @@
 
 use crate::interop::{self, Suite};
 use crate::steps::Steps;
-use crate::{callgrind, fuzz, shell};
+use crate::{callgrind, console, fuzz, shell};
 use anyhow::{Context, Result};
 
 /// How long each fuzz target runs here.
@@ -23,6 +23,7 @@ pub(crate) fn run() -> Result<()> {
     steps.step("interop: RabbitMQ", || with(Suite::Rabbitmq));
     steps.step("interop: rhea", || with(Suite::Rhea));
     steps.step("interop: fe2o3-amqp", || with(Suite::Fe2o3));
+    steps.step("web console", console::check);
     steps.step("fuzzing", || fuzz::run(None, FUZZ_SECONDS, false));
     steps.step("instructions per message", || callgrind::run(false));
     steps.finish()

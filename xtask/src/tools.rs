@@ -67,6 +67,14 @@ pub(crate) fn valgrind() -> Result<()> {
     Ok(())
 }
 
+/// Chromium, for the web console.
+pub(crate) fn chromium() -> Result<()> {
+    if !succeeds(command("chromium").arg("--version")) {
+        debian(&["chromium"])?;
+    }
+    Ok(())
+}
+
 /// The cargo-deny program: the one installed, or one of our own.
 pub(crate) fn cargo_deny() -> Result<PathBuf> {
     let own = folder().join("bin/cargo-deny");
