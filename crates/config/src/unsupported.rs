@@ -67,16 +67,13 @@ fn listener(attributes: &Attributes) -> Option<String> {
     if given("saslPlugin") {
         return Some(sentence("listener saslPlugin", "authentication by another service"));
     }
-    if (set("http") || given("httpRootDir")) && given("sslProfile") {
-        return Some(sentence("listener http with sslProfile", "HTTP over TLS"));
-    }
     let mechanisms = attributes.text("saslMechanisms").filter(|list| !list.trim().is_empty());
     let anonymous = mechanisms.map(offers_anonymous);
     if anonymous == Some(false) {
         let what = format!("listener saslMechanisms '{}'", mechanisms.unwrap_or_default());
         return Some(sentence(&what, "SASL mechanisms that need a base of users or certificates"));
     }
-    if set("authenticatePeer") && anonymous.is_none() {
+    if set("authenticatePeer") && anonymous.is_none() && !(set("http") || given("httpRootDir")) {
         let what = "listener authenticatePeer without saslMechanisms that include ANONYMOUS";
         return Some(sentence(what, "SASL mechanisms that need a base of users or certificates"));
     }

@@ -76,4 +76,9 @@ impl ListenerConfig {
             http_root_dir: read.text("httpRootDir"),
         })
     }
+
+    /// Whether HTTP is spoken on its port.
+    pub fn is_http(&self) -> bool {
+        self.http || self.http_root_dir.is_some()
+    }
 }

@@ -44,11 +44,6 @@ impl Listener {
         self.attributes.text("name").unwrap_or_default()
     }
 
-    /// Whether it serves HTTP.
-    pub(crate) fn is_http(&self) -> bool {
-        self.config.http || self.config.http_root_dir.is_some()
-    }
-
     /// Whether it does not listen, and will not.
     #[cfg(test)]
     pub(crate) fn has_failed(&self) -> bool {
@@ -59,7 +54,7 @@ impl Listener {
     /// the listener's name.
     pub(crate) fn announcement(&self, bound: &[SocketAddr]) -> String {
         let system_chose = self.config.port.parse() == Ok(0);
-        let listening = if self.is_http() { "Listening for HTTP" } else { "Listening" };
+        let listening = if self.config.is_http() { "Listening for HTTP" } else { "Listening" };
         match bound.first() {
             Some(address) if system_chose => format!("{listening} on {address} ({})", self.name()),
             _ => format!("{listening} on {}", self.target().text()),

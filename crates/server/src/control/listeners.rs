@@ -89,7 +89,7 @@ impl Listeners {
                 sasl_required: listener.config.authenticate_peer,
                 accepted: Arc::clone(&listener.accepted),
             };
-            let opened = if listener.is_http() {
+            let opened = if listener.config.is_http() {
                 listen_for_http(&mut self.http, spec, &listener.config)
             } else {
                 self.shards.listen(spec)
@@ -98,7 +98,7 @@ impl Listeners {
         });
         match opened {
             Ok(bound) => {
-                if listener.is_http() {
+                if listener.config.is_http() {
                     logging::log!(HTTP, Notice, "{}", listener.announcement(&bound));
                 } else {
                     logging::log!(SERVER, Notice, "{}", listener.announcement(&bound));
@@ -147,7 +147,7 @@ impl Listeners {
         let found = self.all.iter().find(|(_, listener)| listener.attributes.text("identity") == Some(identity));
         let Some((&id, listener)) = found else { return false };
         logging::log!(CONN_MGR, Info, "Deleted Listener: {}", listener.target().text());
-        if listener.is_http() {
+        if listener.config.is_http() {
             self.http.stop_listening(id);
         } else {
             self.shards.stop_listening(id);
@@ -165,8 +165,7 @@ impl Listeners {
 /// Opens a listener that serves HTTP.
 fn listen_for_http(http: &mut Http, spec: ListenerSpec, config: &ListenerConfig) -> io::Result<Vec<SocketAddr>> {
     let (sockets, bound) = bind_all(&spec.addresses)?;
-    let site = Site::new(spec.id, spec.host_port.clone(), config, Shards::accepting(spec));
-    http.listen(site, sockets)?;
+    http.listen(Site::new(config, spec), sockets)?;
     Ok(bound)
 }
 
@@ -175,7 +174,12 @@ fn listen_for_http(http: &mut Http, spec: ListenerSpec, config: &ListenerConfig)
 fn tls_of_listener(config: &ListenerConfig, profile: Arc<LiveProfile>) -> Arc<ListenerTls> {
     let mechanisms = config.connection.sasl_mechanisms.as_deref().unwrap_or_default();
     let external = mechanisms.iter().any(|name| name.eq_ignore_ascii_case("EXTERNAL"));
-    let client = if external { ClientCertificate::Required } else { ClientCertificate::NotAsked };
+    // Over HTTP there is no other way to authenticate.
+    let client = if external || config.is_http() && config.authenticate_peer {
+        ClientCertificate::Required
+    } else {
+        ClientCertificate::NotAsked
+    };
     let current = move || profile.server(client).map_err(|error| format!("{}: {error}", error.words_of_listener()));
     Arc::new(ListenerTls { required: config.require_ssl, current: Arc::new(current) })
 }

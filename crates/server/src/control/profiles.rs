@@ -9,7 +9,7 @@ use std::sync::Arc;
 use config::SslProfileConfig;
 use management::Attributes;
 use parking_lot::Mutex;
-use security::tls::{ClientCertificate, ClientTls, Profile, ServerTls, ServerTrust, TlsError};
+use security::tls::{ClientCertificate, ClientTls, Profile, ServerTls, ServerTrust, TlsError, Validity};
 
 /// The profiles of this router, by name.
 #[derive(Clone, Default)]
@@ -54,6 +54,16 @@ impl Profiles {
     /// What management shows of them.
     pub(crate) fn rows(&self) -> Vec<Attributes> {
         self.0.lock().values().filter_map(|entry| entry.attributes.clone()).collect()
+    }
+
+    /// Until when the certificates of each are valid, by the profile's name.
+    pub(crate) fn validities(&self) -> Vec<(String, Validity)> {
+        let all = self.0.lock();
+        let of_entry = |(name, entry): (&String, &Entry)| {
+            let validities = entry.live.0.lock().loaded.as_ref().map(Profile::validities).unwrap_or_default();
+            validities.into_iter().map(|validity| (name.clone(), validity)).collect::<Vec<_>>()
+        };
+        all.iter().filter(|(_, entry)| entry.attributes.is_some()).flat_map(of_entry).collect()
     }
 
     /// The one with this name.

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use security::tls::Validity;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::control::listener::Stand;
@@ -56,6 +57,8 @@ pub(crate) struct Report {
     pub(crate) listeners: Vec<ListenerReport>,
     /// The connectors.
     pub(crate) connectors: Vec<ConnectorReport>,
+    /// Until when certificates are valid, by the name of their profile.
+    pub(crate) certificates: Vec<(String, Validity)>,
     /// How many other routers of the network are reached.
     pub(crate) reached: usize,
 }
@@ -98,7 +101,7 @@ impl Report {
             name: listener.name().to_owned(),
             host_port: listener.target().text(),
             role: listener.config.connection.role,
-            http: listener.is_http(),
+            http: listener.config.is_http(),
             accepted: listener.accepted.load(Ordering::Relaxed),
             stand: listener.stand.clone(),
         });
@@ -113,7 +116,14 @@ impl Report {
         let reached = network.map_or(0, |network| network.nodes().filter(|node| node.cost.is_some()).count());
         let router = entities.router.config();
         let (router_id, mode) = (router.id.clone().unwrap_or_default(), router.mode.to_string());
-        Self { router_id, mode, listeners: listeners.collect(), connectors: connectors.collect(), reached }
+        Self {
+            router_id,
+            mode,
+            listeners: listeners.collect(),
+            connectors: connectors.collect(),
+            certificates: entities.profiles.validities(),
+            reached,
+        }
     }
 
     /// A sentence for each listener that does not listen.

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 
 use super::guests::Seat;
 use super::route;
+use super::wire::Wire;
 use super::{Context, Site};
 use crate::shard::{Accepting, Shards};
 
@@ -38,6 +39,7 @@ pub(super) async fn serve(
 ) {
     // Without it answers may wait for an acknowledgement, no more.
     let _ = stream.set_nodelay(true);
+    let Some(wire) = Wire::accept(stream, site.tls.as_ref(), HEAD).await else { return };
     let guest = Arc::new(route::Guest { site, context, from });
     let service = service_fn(move |request| {
         let guest = Arc::clone(&guest);
@@ -47,7 +49,7 @@ pub(super) async fn serve(
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
         .max_buf_size(BUFFER)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(wire), service)
         .with_upgrades();
     let mut connection = pin!(connection);
     // How it ends is the client's business: it may reset the connection at any time.
@@ -64,9 +66,9 @@ pub(super) async fn serve(
 /// Gives a connection whose handshake is over to a shard.
 pub(super) fn hand_over(upgraded: Upgraded, accepting: &Accepting, from: SocketAddr, shards: &Shards) {
     // It is what it was made of.
-    let Ok(parts) = upgraded.downcast::<TokioIo<TcpStream>>() else { return };
-    match parts.io.into_inner().into_std() {
-        Ok(stream) => shards.adopt_websocket(accepting, stream, from, parts.read_buf.into()),
+    let Ok(parts) = upgraded.downcast::<TokioIo<Wire>>() else { return };
+    match parts.io.into_inner().into_parts(parts.read_buf.into()) {
+        Ok(socket) => shards.adopt_websocket(accepting, socket, from),
         Err(error) => logging::log!(HTTP, Error, "Cannot take a WebSocket from {from}: {error}"),
     }
 }

@@ -16,6 +16,7 @@ mod route;
 mod site;
 mod thread;
 mod upgrade;
+mod wire;
 
 pub(crate) use site::Site;
 

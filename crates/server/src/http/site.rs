@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use config::ListenerConfig;
 
-use crate::shard::{Accepting, ListenerId};
+use crate::shard::{Accepting, ListenerId, ListenerSpec, ListenerTls, Shards};
 
 /// An HTTP listener as the HTTP thread sees it.
 pub(crate) struct Site {
@@ -15,6 +15,8 @@ pub(crate) struct Site {
     pub(crate) host_port: String,
     /// Where files come from; `None`: the console within the program.
     pub(crate) root: Option<PathBuf>,
+    /// TLS, if there is any.
+    pub(crate) tls: Option<Arc<ListenerTls>>,
     /// Whether `/healthz` is served.
     pub(crate) healthz: bool,
     /// Whether `/metrics` is served.
@@ -24,15 +26,17 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// As configured. `accepting`: what the listener lays down for connections.
-    pub(crate) fn new(id: ListenerId, host_port: String, config: &ListenerConfig, accepting: Accepting) -> Self {
+    /// As configured.
+    pub(crate) fn new(config: &ListenerConfig, spec: ListenerSpec) -> Self {
+        let (id, host_port, tls) = (spec.id, spec.host_port.clone(), spec.tls.clone());
         Self {
             id,
             host_port,
             root: config.http_root_dir.as_ref().map(PathBuf::from),
+            tls,
             healthz: config.healthz,
             metrics: config.metrics,
-            websockets: config.websockets.then(|| Arc::new(accepting)),
+            websockets: config.websockets.then(|| Arc::new(Shards::accepting(spec))),
         }
     }
 }

@@ -34,9 +34,9 @@ impl ShardHost {
                 let transport = Transport::accepted(stream, &listener);
                 self.accepted(core, id, transport, from, listener, registry);
             }
-            Kind::WebSocket { stream, early, from, listener } => {
-                let socket = WebSocket::new(Transport::Plain(stream), early);
-                self.accepted(core, id, Transport::WebSocket(Box::new(socket)), from, listener, registry);
+            Kind::WebSocket { socket, from, listener } => {
+                let socket = Transport::WebSocket(Box::new(WebSocket::new(socket)));
+                self.accepted(core, id, socket, from, listener, registry);
             }
             Kind::ToConnect(attempt) => self.connect(core, id, attempt, registry),
         }

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 use amqp_endpoint::Side;
 use mio::net::TcpStream;
 use security::Underneath;
+use security::tls::Session;
 
 use super::sasl::SaslHandle;
 use super::settings::{ConnectionSettings, ConnectorAttempt, ListenerId, ListenerTls, SaslServerFactory};
@@ -23,6 +24,16 @@ pub(super) struct Listener {
     pub(super) accepted: Arc<AtomicU64>,
 }
 
+/// A socket on which HTTP was spoken.
+pub(crate) struct Unencrypted {
+    /// The socket, which does not block.
+    pub(crate) stream: std::net::TcpStream,
+    /// The TLS session over it, if any, with encrypted bytes that are to be sent first.
+    pub(crate) tls: Option<(Session, Vec<u8>)>,
+    /// Plain bytes that have been read, and nobody has used.
+    pub(crate) early: Vec<u8>,
+}
+
 /// A connection that has a number and no owner yet.
 pub(super) struct Arrival {
     pub(super) id: u64,
@@ -33,8 +44,8 @@ pub(super) struct Arrival {
 pub(super) enum Kind {
     /// Accepted.
     Accepted { stream: TcpStream, from: SocketAddr, listener: Arc<Listener> },
-    /// Accepted as HTTP, and now a WebSocket, of which these bytes were read already.
-    WebSocket { stream: TcpStream, early: Vec<u8>, from: SocketAddr, listener: Arc<Listener> },
+    /// Accepted as HTTP, and now a WebSocket.
+    WebSocket { socket: Unencrypted, from: SocketAddr, listener: Arc<Listener> },
     /// To be made.
     ToConnect(Box<ConnectorAttempt>),
 }

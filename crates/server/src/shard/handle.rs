@@ -7,13 +7,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use amqp_endpoint::Now;
-use mio::net::{TcpListener, TcpStream};
+use mio::net::TcpListener;
 use router_core::{Core, RouterSettings, SubscriberId};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::accepting::Listening;
-use super::arrival::{Arrival, Kind, Listener};
+use super::arrival::{Arrival, Kind, Listener, Unencrypted};
 use super::event::ShardEvent;
 use super::host::ShardHost;
 use super::mailbox::{Mail, Order, Post};
@@ -88,20 +88,14 @@ impl Shards {
         }))
     }
 
-    /// Takes over a WebSocket after its handshake. `early`: bytes that came along with it.
-    pub(crate) fn adopt_websocket(
-        &self,
-        accepting: &Accepting,
-        stream: std::net::TcpStream,
-        from: SocketAddr,
-        early: Vec<u8>,
-    ) {
+    /// Takes over a WebSocket after its handshake.
+    pub(crate) fn adopt_websocket(&self, accepting: &Accepting, socket: Unencrypted, from: SocketAddr) {
         let listener = Arc::clone(&accepting.0);
         self.0.accepted.fetch_add(1, Ordering::Relaxed);
         listener.accepted.fetch_add(1, Ordering::Relaxed);
         let id = self.0.core.lock().next_connection_id();
         logging::log!(SERVER, Info, "[C{id}] Accepted connection to {} from {from}", listener.host_port);
-        let kind = Kind::WebSocket { stream: TcpStream::from_std(stream), early, from, listener };
+        let kind = Kind::WebSocket { socket, from, listener };
         self.order(thread::choose(&self.0), Order::Adopt(Box::new(Arrival { id, kind })));
     }
 

@@ -52,6 +52,7 @@ mod websocket;
 use std::time::Duration;
 
 pub(crate) use accepting::is_the_peers;
+pub(crate) use arrival::Unencrypted;
 pub(crate) use event::{EdgeUpdate, LookUp, NetworkUpdate, ShardEvent, SubscriberMessage};
 pub(crate) use handle::{Accepting, Shards, bind_all};
 pub(crate) use host::ShardHost;

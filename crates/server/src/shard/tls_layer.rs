@@ -45,6 +45,12 @@ impl TlsLayer {
         Ok(Self::new(stream, session, outgoing, tls.has_certificate()))
     }
 
+    /// For a connection whose handshake others have done; these encrypted bytes are to be sent first.
+    pub(super) fn resume(stream: TcpStream, session: Session, outgoing: Vec<u8>) -> Self {
+        let info = session.is_established().then(|| Box::new(session.info()));
+        Self { info, ..Self::new(stream, session, outgoing, false) }
+    }
+
     fn new(stream: TcpStream, session: Session, outgoing: Vec<u8>, shows_certificate: bool) -> Self {
         let (info, fault) = (None, None);
         Self { stream, session, outgoing, written: 0, info, shows_certificate, closed: false, more: false, fault }

@@ -10,9 +10,12 @@ mod tests;
 
 use std::io;
 
+use mio::net::TcpStream;
 use tungstenite::protocol::frame::FrameHeader;
 use tungstenite::protocol::frame::coding::{CloseCode, Control, Data, OpCode};
 
+use super::arrival::Unencrypted;
+use super::tls_layer::TlsLayer;
 use super::transport::Transport;
 use decoder::{Decoder, Ended};
 
@@ -40,8 +43,13 @@ pub(super) struct WebSocket {
 }
 
 impl WebSocket {
-    /// Over this transport, of which these bytes were read already.
-    pub(super) fn new(beneath: Transport, early: Vec<u8>) -> Self {
+    /// Over a socket on which the handshake is done.
+    pub(super) fn new(Unencrypted { stream, tls, early }: Unencrypted) -> Self {
+        let stream = TcpStream::from_std(stream);
+        let beneath = match tls {
+            None => Transport::Plain(stream),
+            Some((session, outgoing)) => Transport::Tls(Box::new(TlsLayer::resume(stream, session, outgoing))),
+        };
         Self {
             beneath,
             early,

@@ -5,6 +5,7 @@ use crate::shard::tests::client::{Client, Happened, Wire, message};
 use crate::shard::tests::router::PATIENCE;
 use amqp::DeliveryState;
 use amqp_endpoint::ConnectionConfig;
+use rustls::{ClientConnection, StreamOwned};
 use std::io::{self, Read, Write};
 use std::time::Duration;
 use tungstenite::client::IntoClientRequest;
@@ -12,6 +13,7 @@ use tungstenite::handshake::client::Response;
 use tungstenite::http::HeaderValue;
 use tungstenite::{Message, WebSocket};
 
+mod https;
 mod pages;
 mod websockets;
 
@@ -42,6 +44,72 @@ fn socket(port: u16) -> TcpStream {
 
 fn request(method: &str, path: &str) -> Vec<u8> {
     format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").into_bytes()
+}
+
+/// A client's end of a WebSocket, read and written as bytes.
+struct Binary<S> {
+    socket: WebSocket<S>,
+    unread: Vec<u8>,
+}
+
+impl<S: Read + Write> Read for Binary<S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.unread.is_empty() {
+            match self.socket.read() {
+                Ok(Message::Binary(bytes)) => self.unread.extend(bytes),
+                Ok(Message::Close(_)) => return Ok(0),
+                Ok(_) => {}
+                Err(tungstenite::Error::Io(error)) => return Err(error),
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+        let count = self.unread.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&self.unread[..count]);
+        self.unread.drain(..count);
+        Ok(count)
+    }
+}
+
+impl<S: Read + Write> Write for Binary<S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Messages that end anywhere.
+        let part = bytes.len().min(1000);
+        let message = Message::Binary(bytes[..part].to_vec().into());
+        self.socket.send(message).map(|()| part).map_err(io::Error::other)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<S: Read + Write + Socket + Send> Wire for Binary<S> {
+    fn socket(&self) -> &TcpStream {
+        self.socket.get_ref().tcp()
+    }
+}
+
+/// Something with a socket beneath.
+trait Socket {
+    fn tcp(&self) -> &TcpStream;
+}
+
+impl Socket for TcpStream {
+    fn tcp(&self) -> &TcpStream {
+        self
+    }
+}
+
+impl Socket for StreamOwned<ClientConnection, TcpStream> {
+    fn tcp(&self) -> &TcpStream {
+        self.get_ref()
+    }
+}
+
+/// A client over a WebSocket whose handshake is done.
+fn client_over<S: Read + Write + Socket + Send + 'static>(socket: WebSocket<S>) -> Client {
+    let config = ConnectionConfig { container_id: "over-websocket".to_owned(), ..ConnectionConfig::default() };
+    Client::over(Box::new(Binary { socket, unread: Vec::new() }), config)
 }
 
 impl Router {

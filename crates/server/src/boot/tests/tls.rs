@@ -9,13 +9,13 @@ use std::io::{self, Read, Write};
 use std::time::Duration;
 
 #[path = "../../../../security/tests/tls/authority.rs"]
-mod authority;
+pub(super) mod authority;
 
 const AMQP: [u8; 8] = *b"AMQP\0\x01\0\0";
 const TLS: [u8; 8] = *b"AMQP\x02\x01\0\0";
 
 /// The `sslProfile` section named `tls`, with the files it names.
-fn profile(folder: &Folder, authority: &Authority, own: &Issued) -> String {
+pub(super) fn profile(folder: &Folder, authority: &Authority, own: &Issued) -> String {
     let trusted = folder.write("ca.pem", &authority.pem());
     let certificate = folder.write("cert.pem", &own.certificate);
     let key = folder.write("key.pem", &own.key());
@@ -32,7 +32,7 @@ fn tls_listener(port: u16, more: &str) -> String {
 }
 
 /// A client that trusts the authority, and shows its certificate if it has one.
-fn client(folder: &Folder, authority: &Authority, own: Option<&Issued>) -> ClientTls {
+pub(super) fn client(folder: &Folder, authority: &Authority, own: Option<&Issued>) -> ClientTls {
     let trusted = folder.write("client-ca.pem", &authority.pem()).display().to_string();
     let mut pairs = vec![("name".to_owned(), "client".to_owned()), ("caCertFile".to_owned(), trusted)];
     if let Some(own) = own {
@@ -59,7 +59,7 @@ fn answer(mut stream: impl Read + Write) -> io::Result<[u8; 8]> {
     Ok(answer)
 }
 
-fn over_tls(client: &ClientTls, stream: TcpStream) -> StreamOwned<ClientConnection, TcpStream> {
+pub(super) fn over_tls(client: &ClientTls, stream: TcpStream) -> StreamOwned<ClientConnection, TcpStream> {
     let name = ServerName::try_from("localhost").unwrap();
     StreamOwned::new(ClientConnection::new(client.config(), name).unwrap(), stream)
 }

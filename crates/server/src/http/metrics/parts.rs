@@ -1,4 +1,9 @@
-//! Metrics of each listener and connector.
+//! Metrics of each listener, connector and certificate.
+
+use std::collections::HashSet;
+use std::time::SystemTime;
+
+use security::tls::Validity;
 
 use super::exposition::{Exposition, Kind};
 use crate::control::listener::Stand;
@@ -33,6 +38,28 @@ pub(super) fn write(report: &Report, text: &mut Exposition) {
         let role = role.to_string();
         up.sample(&[("connector", name), ("to", host_port), ("role", &role)], u8::from(*connected));
     }
+    write_certificates(report, text);
+}
+
+/// Writes until when certificates are valid.
+fn write_certificates(report: &Report, text: &mut Exposition) {
+    let now = SystemTime::now();
+    let certificates = report.certificates.get(..MOST).unwrap_or(&report.certificates);
+    let mut family = |name: &str, help: &str, value: &dyn Fn(&Validity) -> i64| {
+        let name = format!("waystation_tls_certificate_{name}");
+        let mut family = text.family(&name, Kind::Gauge, help);
+        let mut told = HashSet::new();
+        for (profile, validity) in certificates {
+            let file = validity.file.to_string_lossy();
+            // A file may have one certificate twice; a series is told of once.
+            if told.insert((profile, &validity.file, &validity.subject)) {
+                let labels = [("profile", profile.as_str()), ("file", &file), ("subject", &validity.subject)];
+                family.sample(&labels, value(validity));
+            }
+        }
+    };
+    family("days_left", "Days until the certificate expires; negative: it has expired.", &|of| of.days_left(now));
+    family("expiry_timestamp_seconds", "When the certificate expires, since the Unix epoch.", &|of| of.not_after);
 }
 
 fn labels_of(listener: &ListenerReport) -> [(&'static str, &str); 2] {

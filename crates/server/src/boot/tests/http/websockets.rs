@@ -2,49 +2,6 @@
 
 use super::*;
 
-/// A client's end of a WebSocket, read and written as bytes.
-struct Binary {
-    socket: WebSocket<TcpStream>,
-    unread: Vec<u8>,
-}
-
-impl Read for Binary {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.unread.is_empty() {
-            match self.socket.read() {
-                Ok(Message::Binary(bytes)) => self.unread.extend(bytes),
-                Ok(Message::Close(_)) => return Ok(0),
-                Ok(_) => {}
-                Err(tungstenite::Error::Io(error)) => return Err(error),
-                Err(error) => return Err(io::Error::other(error)),
-            }
-        }
-        let count = self.unread.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&self.unread[..count]);
-        self.unread.drain(..count);
-        Ok(count)
-    }
-}
-
-impl Write for Binary {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Messages that end anywhere.
-        let part = bytes.len().min(1000);
-        let message = Message::Binary(bytes[..part].to_vec().into());
-        self.socket.send(message).map(|()| part).map_err(io::Error::other)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Wire for Binary {
-    fn socket(&self) -> &TcpStream {
-        self.socket.get_ref()
-    }
-}
-
 fn open(port: u16, protocol: &'static str) -> (WebSocket<TcpStream>, Response) {
     let mut request = format!("ws://127.0.0.1:{port}/").into_client_request().unwrap();
     request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_static(protocol));
@@ -52,11 +9,7 @@ fn open(port: u16, protocol: &'static str) -> (WebSocket<TcpStream>, Response) {
 }
 
 fn client(port: u16) -> Client {
-    let (socket, _) = open(port, "amqp");
-    Client::over(
-        Box::new(Binary { socket, unread: Vec::new() }),
-        ConnectionConfig { container_id: "over-websocket".to_owned(), ..ConnectionConfig::default() },
-    )
+    client_over(open(port, "amqp").0)
 }
 
 /// The code of the closing frame that comes.
