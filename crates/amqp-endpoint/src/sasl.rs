@@ -64,6 +64,10 @@ pub trait SaslClient: Send {
     fn resume(&mut self) -> ClientStep {
         ClientStep::Pending
     }
+    /// The server has refused, with this code.
+    fn refused(&mut self, code: SaslCode) {
+        let _ = code;
+    }
     /// The host that the exchange is said to be about, where that is not the one of the open.
     fn hostname(&self) -> Option<String> {
         None

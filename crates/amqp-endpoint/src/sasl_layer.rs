@@ -100,7 +100,10 @@ impl Sasl {
                 self.count_challenge()?;
                 self.speak(step, hostname, output)
             }
-            (Mechanisms::Client(_), SaslFrame::Outcome { code, .. }, _) if code != SaslCode::Ok => Ok(Outcome::Failure),
+            (Mechanisms::Client(client), SaslFrame::Outcome { code, .. }, _) if code != SaslCode::Ok => {
+                client.refused(code);
+                Ok(Outcome::Failure)
+            }
             (Mechanisms::Client(client), SaslFrame::Outcome { additional_data, .. }, Waiting::Next) => {
                 let finished = client.finish(additional_data.as_deref());
                 finished.map_err(|text| Fault::connection(names::UNAUTHORIZED_ACCESS, text))?;

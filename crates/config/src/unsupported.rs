@@ -37,8 +37,6 @@ impl Config {
 pub fn unsupported(entity_type: &EntityType, attributes: &Attributes) -> Option<String> {
     match entity_type.short {
         "policy" => policy(attributes, false),
-        "listener" => listener(attributes),
-        "authServicePlugin" => Some(sentence("authServicePlugin", "authentication by another service")),
         _ => None,
     }
 }
@@ -59,27 +57,4 @@ fn policy(attributes: &Attributes, open: bool) -> Option<String> {
         return Some(sentence("policy maxMessageSize", "limits for the size of messages"));
     }
     None
-}
-
-fn listener(attributes: &Attributes) -> Option<String> {
-    let set = |name: &str| attributes.boolean(name) == Some(true);
-    let given = |name: &str| attributes.text(name).is_some_and(|text| !text.is_empty());
-    if given("saslPlugin") {
-        return Some(sentence("listener saslPlugin", "authentication by another service"));
-    }
-    let mechanisms = attributes.text("saslMechanisms").filter(|list| !list.trim().is_empty());
-    let anonymous = mechanisms.map(offers_anonymous);
-    if anonymous == Some(false) {
-        let what = format!("listener saslMechanisms '{}'", mechanisms.unwrap_or_default());
-        return Some(sentence(&what, "SASL mechanisms that need a base of users or certificates"));
-    }
-    if set("authenticatePeer") && anonymous.is_none() && !(set("http") || given("httpRootDir")) {
-        let what = "listener authenticatePeer without saslMechanisms that include ANONYMOUS";
-        return Some(sentence(what, "SASL mechanisms that need a base of users or certificates"));
-    }
-    None
-}
-
-fn offers_anonymous(list: &str) -> bool {
-    list.split([' ', '\t', ',']).any(|word| word == "ANONYMOUS")
 }

@@ -8,6 +8,7 @@
 //! block (name look-ups) happens on short-lived threads of its own.
 #![deny(unsafe_code)]
 
+mod authentication;
 mod boot;
 mod content;
 mod control;

@@ -43,7 +43,7 @@ impl ConnectorConfig {
             allow_redirect: read.flag("allowRedirect", true),
             verify_hostname: read.flag("verifyHostname", true),
             sasl_username: read.text("saslUsername"),
-            sasl_password: read.text("saslPassword").map(|text| Secret::parse(&text)),
+            sasl_password: read.text("saslPassword").map(|text| Secret::parse_for_sasl(&text)),
         })
     }
 }

@@ -32,6 +32,8 @@ pub struct RouterConfig {
     pub debug_dump_file: Option<String>,
     /// Directory of the SASL library's configuration.
     pub sasl_config_dir: Option<String>,
+    /// The file of users that this router has for itself.
+    pub users_file: Option<String>,
     /// Name of the SASL library's configuration, without `.conf`.
     pub sasl_config_name: String,
     /// Whether links may be routed whose terminus outlives the link.
@@ -61,6 +63,7 @@ impl Default for RouterConfig {
             worker_threads: 4,
             debug_dump_file: None,
             sasl_config_dir: None,
+            users_file: None,
             sasl_config_name: "qdrouterd".to_owned(),
             allow_resumable_link_route: true,
             timestamps_in_utc: false,
@@ -100,6 +103,7 @@ impl RouterConfig {
             worker_threads: threads.unwrap_or(usual.worker_threads),
             debug_dump_file: read.text("debugDumpFile"),
             sasl_config_dir: read.text("saslConfigDir"),
+            users_file: read.text("usersFile"),
             sasl_config_name: read.text_or("saslConfigName", &usual.sasl_config_name),
             allow_resumable_link_route: read.flag("allowResumableLinkRoute", true),
             timestamps_in_utc: read.flag("timestampsInUTC", false),

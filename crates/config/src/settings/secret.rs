@@ -33,6 +33,12 @@ impl Secret {
         Secret::Plain(text.to_owned())
     }
 
+    /// Reads the value of `saslPassword`, in which the old router does not know `literal:`: all of the text is the
+    /// password then.
+    pub fn parse_for_sasl(text: &str) -> Self {
+        if text.starts_with("literal:") { Secret::Plain(text.to_owned()) } else { Self::parse(text) }
+    }
+
     /// Whether it should rather be given as `env:`, `file:` or `pass:`.
     pub fn is_plain(&self) -> bool {
         matches!(self, Secret::Plain(_))
@@ -77,6 +83,12 @@ mod tests {
     #[test]
     fn a_literal_keeps_everything_after_its_prefix() {
         assert_eq!(Secret::parse("literal: a:b ").reveal().unwrap(), " a:b ");
+    }
+
+    #[test]
+    fn a_password_for_sasl_may_begin_with_literal() {
+        assert_eq!(Secret::parse_for_sasl("literal:x").reveal().unwrap(), "literal:x");
+        assert_eq!(Secret::parse_for_sasl("pass:x").reveal().unwrap(), "x");
     }
 
     #[test]

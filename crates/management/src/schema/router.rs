@@ -89,6 +89,12 @@ pub static ROUTER: EntityType = EntityType::new(
     text("saslConfigName", "The name of the SASL library's configuration file, without `.conf`.")
         .default_text("qdrouterd")
         .create(),
+    path(
+        "usersFile",
+        "A file with users of this router, written by `waystation user` and by the entities of type `user`; Cyrus SASL is \
+         not used by listeners then. (Not in Qpid Dispatch Router.)",
+    )
+    .create(),
     boolean("allowResumableLinkRoute", "Whether links may be routed whose terminus is to outlive the link.")
         .default_flag(true)
         .create(),

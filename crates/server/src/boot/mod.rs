@@ -8,6 +8,7 @@ mod tests;
 pub(crate) use failure::StartFailure;
 pub(crate) use identity::random_text;
 
+use crate::authentication::Authentication;
 use crate::control::connectors::Connectors;
 use crate::control::edges::Edges;
 use crate::control::listeners::Listeners;
@@ -52,19 +53,28 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
     let http = Http::new(shards.clone(), questions);
     let open_policy = config.open_policy();
     let profiles = Profiles::default();
+    let authentication = Authentication::start(&config.router).map_err(StartFailure::Setting)?;
     let entities = Entities {
         router: RouterEntity::new(&config, shards.now()),
         policy: Attributes::new(),
         open_policy,
         logs,
-        listeners: Listeners::new(shards.clone(), lookups.clone(), http, open_policy, profiles.clone()),
-        connectors: Connectors::new(shards.clone(), lookups, profiles.clone()),
+        listeners: Listeners::new(
+            shards.clone(),
+            lookups.clone(),
+            authentication.clone(),
+            http,
+            open_policy,
+            profiles.clone(),
+        ),
+        connectors: Connectors::new(shards.clone(), lookups, authentication.clone(), profiles.clone()),
         profiles,
         network: (config.router.mode == Mode::Interior).then(|| Network::start(&shards, &config.router)),
         edges: Edges::start(&shards),
         uplink: (config.router.mode == Mode::Edge)
             .then(|| EdgeUplink::start(&shards, config.router.id.as_deref().unwrap_or_default())),
         data: DataEntities::default(),
+        authentication,
         requester: None,
         shards: shards.clone(),
     };
@@ -184,6 +194,10 @@ fn apply(
         Settings::SslProfile(profile) => {
             entities.profiles.add(attributes, *profile);
             Ok(())
+        }
+        Settings::AuthService(service) => {
+            entities.authentication.add_service(service);
+            entities.data.create(entity_type, attributes).map(drop).map_err(|failure| failure.description)
         }
         Settings::Listener(listener) => entities.listeners.add(attributes, *listener, true),
         Settings::Connector(connector) => entities.connectors.add(attributes, *connector),

@@ -1,5 +1,6 @@
 //! All connectors: when each makes its next attempt, and what became of it.
 
+use crate::authentication::Authentication;
 use crate::control::connector::Connector;
 use crate::control::lookup::{Asker, Lookups};
 use crate::control::profiles::Profiles;
@@ -25,26 +26,27 @@ fn random() -> u8 {
 pub(crate) struct Connectors {
     shards: Shards,
     lookups: Lookups,
+    authentication: Authentication,
     last_id: u64,
     profiles: Profiles,
     all: BTreeMap<ConnectorId, Connector>,
 }
 
 impl Connectors {
-    pub(crate) fn new(shards: Shards, lookups: Lookups, profiles: Profiles) -> Self {
-        Connectors { shards, lookups, last_id: 0, profiles, all: BTreeMap::new() }
+    pub(crate) fn new(shards: Shards, lookups: Lookups, authentication: Authentication, profiles: Profiles) -> Self {
+        Connectors { shards, lookups, authentication, last_id: 0, profiles, all: BTreeMap::new() }
     }
 
     /// Adds a connector, whose first attempt is due at once.
     ///
     /// # Errors
-    /// If its password cannot be had from where the configuration says it is, or its `sslProfile` is not there.
+    /// If its password cannot be had from where the configuration says it is, or its mechanisms or its `sslProfile`
+    /// cannot be had.
     pub(crate) fn add(&mut self, attributes: Attributes, config: ConnectorConfig) -> Result<(), String> {
-        let password = config.sasl_password.as_ref().map(config::Secret::reveal).transpose()?;
+        let sasl = Some(self.authentication.of_connector(&config)?);
         let profile = config.connection.ssl_profile.as_deref().filter(|name| !name.is_empty());
         let tls = profile.map(|name| self.profiles.find(name)).transpose()?;
         self.last_id += 1;
-        let sasl = Some(settings::sasl_of_connector(&config, password));
         let connection_settings = settings::of_connector(&config);
         let connector = Connector::new(attributes, config, connection_settings, tls, sasl, self.shards.now());
         let (target, role) = (connector.target().text(), connector.config.connection.role);

@@ -1,7 +1,7 @@
 //! A listener: what it is told to do, and how far it has come.
 
 use crate::control::resolve::HostPort;
-use crate::shard::ListenerTls;
+use crate::shard::{ListenerTls, SaslServerFactory};
 use config::ListenerConfig;
 use management::Attributes;
 use std::net::SocketAddr;
@@ -30,6 +30,8 @@ pub(crate) struct Listener {
     pub(crate) stand: Stand,
     /// Connections that came in by it.
     pub(crate) accepted: Arc<AtomicU64>,
+    /// The mechanisms that it offers.
+    pub(crate) sasl: SaslServerFactory,
 }
 
 impl Listener {
@@ -83,7 +85,15 @@ mod tests {
         let pairs = [("host", text("127.0.0.1")), ("port", text(port)), ("name", text("l0"))];
         let attributes = Attributes(pairs.map(|(name, value)| (name.to_owned(), value)).to_vec());
         let config = ListenerConfig::from_attributes(&attributes).unwrap();
-        Listener { attributes, config, required: false, tls: None, stand: Stand::LookingUp, accepted: Arc::default() }
+        Listener {
+            attributes,
+            config,
+            required: false,
+            tls: None,
+            stand: Stand::LookingUp,
+            accepted: Arc::default(),
+            sasl: std::sync::Arc::new(|_, _| Box::new(security::ServerMechanisms::new())),
+        }
     }
 
     #[test]

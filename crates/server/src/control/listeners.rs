@@ -1,5 +1,6 @@
 //! All listeners: opening, announcing and closing them.
 
+use crate::authentication::Authentication;
 use crate::control::listener::{Listener, Stand, usable};
 use crate::control::lookup::{Asker, Lookups};
 use crate::control::profiles::{LiveProfile, Profiles};
@@ -26,6 +27,7 @@ pub(crate) struct RequiredListenerFailed {
 pub(crate) struct Listeners {
     shards: Shards,
     lookups: Lookups,
+    authentication: Authentication,
     http: Http,
     last_id: u64,
     /// Their peers may not speak for other users; see [`settings::of_listener`].
@@ -38,26 +40,37 @@ impl Listeners {
     pub(crate) fn new(
         shards: Shards,
         lookups: Lookups,
+        authentication: Authentication,
         http: Http,
         policy: Option<OpenPolicy>,
         profiles: Profiles,
     ) -> Self {
         let own_user_id_only = policy.is_some_and(|policy| !policy.allow_user_id_proxy);
-        Listeners { shards, lookups, http, last_id: 0, own_user_id_only, profiles, all: BTreeMap::new() }
+        Listeners {
+            shards,
+            lookups,
+            authentication,
+            http,
+            last_id: 0,
+            own_user_id_only,
+            profiles,
+            all: BTreeMap::new(),
+        }
     }
 
     /// Adds a listener and starts to open it; [`Listeners::looked_up`] goes on.
     ///
     /// # Errors
-    /// If its `sslProfile` is not there.
+    /// If its `sslProfile` is not there, or the mechanisms that it is to offer cannot be had.
     pub(crate) fn add(&mut self, attributes: Attributes, config: ListenerConfig, required: bool) -> Result<(), String> {
         let profile = config.connection.ssl_profile.as_deref().filter(|name| !name.is_empty());
         let tls = profile.map(|name| self.profiles.find(name)).transpose()?;
         let tls = tls.map(|profile| tls_of_listener(&config, profile));
+        let sasl = self.authentication.of_listener(&config)?;
         self.last_id += 1;
         let id = ListenerId(self.last_id);
-        let listener =
-            Listener { attributes, config, required, tls, stand: Stand::LookingUp, accepted: Arc::default() };
+        let stand = Stand::LookingUp;
+        let listener = Listener { attributes, config, required, tls, stand, sasl, accepted: Arc::default() };
         let (target, role) = (listener.target(), listener.config.connection.role);
         let of_profile = settings::of_profile(&listener.config.connection);
         logging::log!(CONN_MGR, Info, "Configured Listener: {} proto=any, role={role}{of_profile}", target.text());
@@ -85,7 +98,7 @@ impl Listeners {
                 addresses: usable(addresses),
                 settings: settings::of_listener(&listener.config, self.own_user_id_only),
                 tls: listener.tls.clone(),
-                sasl: settings::sasl_of_listener(&listener.config),
+                sasl: Arc::clone(&listener.sasl),
                 sasl_required: listener.config.authenticate_peer,
                 accepted: Arc::clone(&listener.accepted),
             };

@@ -1,8 +1,7 @@
 //! From what the configuration says of connections to what the shards are told.
 
-use crate::shard::{ConnectionSettings, FailoverServer, Role, SaslClientFactory, SaslServerFactory, StripAnnotations};
+use crate::shard::{ConnectionSettings, FailoverServer, Role, StripAnnotations};
 use config::{ConnectorConfig, ListenerConfig};
-use security::{ClientMechanisms, ServerMechanisms};
 use std::sync::Arc;
 
 /// For the connections that a listener accepts; `own_user_id_only`: a policy keeps their peers from speaking for other
@@ -64,66 +63,15 @@ fn common(connection: &config::ConnectionSettings) -> ConnectionSettings {
     }
 }
 
-/// The mechanisms that a listener offers to each of its connections.
-///
-/// Of those configured these are the ones that need neither a user base nor TLS. As with the old router, a listener
-/// that wants its peers authenticated does not offer ANONYMOUS.
-pub(crate) fn sasl_of_listener(listener: &ListenerConfig) -> SaslServerFactory {
-    let anonymous = offers_anonymous(listener);
-    Arc::new(move |_, _| Box::new(mechanisms(anonymous)))
-}
-
-fn offers_anonymous(listener: &ListenerConfig) -> bool {
-    !listener.authenticate_peer && names(listener.connection.sasl_mechanisms.as_deref(), "ANONYMOUS")
-}
-
-fn mechanisms(anonymous: bool) -> ServerMechanisms {
-    let mechanisms = ServerMechanisms::new();
-    if anonymous { mechanisms.anonymous() } else { mechanisms }
-}
-
-/// How a connector authenticates.
-pub(crate) fn sasl_of_connector(connector: &ConnectorConfig, password: Option<String>) -> SaslClientFactory {
-    let mut mechanisms = ClientMechanisms::new();
-    if let (Some(user), Some(password)) = (&connector.sasl_username, password) {
-        mechanisms = mechanisms.password(user.clone(), password);
-    }
-    if let Some(only) = &connector.connection.sasl_mechanisms {
-        mechanisms = mechanisms.only(only.iter().map(String::as_str));
-    }
-    Arc::new(move |_, _| Box::new(mechanisms.clone()))
-}
-
-/// Whether a configured list of mechanisms has this one; a list that is not given has them all.
-fn names(configured: Option<&[String]>, mechanism: &str) -> bool {
-    configured.is_none_or(|list| list.iter().any(|name| name.eq_ignore_ascii_case(mechanism)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use amqp::Value;
-    use amqp_endpoint::SaslServer;
     use management::Attributes;
 
     fn listener(attributes: &[(&str, Value)]) -> ListenerConfig {
         let attributes = attributes.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         ListenerConfig::from_attributes(&Attributes(attributes)).unwrap()
-    }
-
-    fn offered(listener: &ListenerConfig) -> Vec<String> {
-        mechanisms(offers_anonymous(listener)).mechanisms().into_iter().map(|symbol| symbol.0).collect()
-    }
-
-    #[test]
-    fn a_listener_offers_anonymous_unless_told_otherwise() {
-        assert_eq!(offered(&listener(&[])), ["ANONYMOUS"]);
-    }
-
-    #[test]
-    fn a_listener_that_authenticates_its_peers_does_not_offer_anonymous() {
-        let listener = listener(&[("authenticatePeer", Value::Bool(true))]);
-        assert_eq!(offered(&listener), Vec::<String>::new());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use management::{Attributes, EntityType, Failure};
 
 /// The entity types kept here.
-const KEPT: [&str; 2] = ["vhost", "dummy"];
+const KEPT: [&str; 3] = ["vhost", "authServicePlugin", "dummy"];
 /// How many of one type are kept: management must not be a way to fill memory.
 const MOST: usize = 100_000;
 

@@ -27,6 +27,7 @@ pub(crate) use link_route::add as add_link_route;
 pub(crate) use log::LogEntities;
 pub(crate) use router::RouterEntity;
 
+use crate::authentication::Authentication;
 use crate::control::connectors::Connectors;
 use crate::control::edges::Edges;
 use crate::control::listeners::Listeners;
@@ -56,6 +57,8 @@ pub(crate) struct Entities {
     /// The uplink, if it is an edge router.
     pub(crate) uplink: Option<EdgeUplink>,
     pub(crate) data: DataEntities,
+    /// Who peers and we are.
+    pub(crate) authentication: Authentication,
     /// Number of the connection by which the request came that is answered now.
     pub(crate) requester: Option<u64>,
 }
@@ -128,6 +131,11 @@ impl Backend for Entities {
                 Ok(attributes)
             }
             Settings::SslProfile(config) => Ok(ssl_profile::create(&self.profiles, attributes, *config)),
+            Settings::AuthService(service) => {
+                let created = self.data.create(entity_type, attributes)?;
+                self.authentication.add_service(service);
+                Ok(created)
+            }
             Settings::Connector(config) => connector::create(&mut self.connectors, attributes, *config),
             Settings::Address(_) => address_config::create(&self.shards, entity_type, &attributes),
             Settings::AutoLink(config) => auto_link::create(&self.shards, entity_type, config),
@@ -183,6 +191,10 @@ impl Backend for Entities {
             "router.config.linkRoute" | "router.connection.linkRoute" => link_route::delete(&self.shards, identity),
             "router.config.exchange" => exchange::delete(&self.shards, identity),
             "router.config.binding" => exchange::delete_binding(&self.shards, identity),
+            "authServicePlugin" => {
+                self.authentication.remove_service(identity.strip_prefix("authServicePlugin/").unwrap_or(identity));
+                self.data.delete(entity_type, identity)
+            }
             _ => self.data.delete(entity_type, identity),
         };
         if deleted { Ok(()) } else { Err(Failure::not_found()) }

@@ -179,14 +179,15 @@ impl Conn {
     /// A new endpoint over the layers as they are now; the time for the peer's open goes on.
     fn renew_endpoint(&mut self, shared: &Arc<Shared>) {
         let underneath = self.transport.underneath();
-        let handle = SaslHandle::new(shared, self.id);
         let (side, hostname) = match &self.peer {
-            Peer::Accepted { to, .. } => (to.side(&underneath, &handle), None),
+            Peer::Accepted { to, .. } => (to.side(&underneath, &SaslHandle::new(shared, self.id)), None),
             Peer::Connected { attempt, .. } => {
+                let handle = SaslHandle::to(shared, self.id, &attempt.hostname);
                 (initiator(attempt, &underneath, &handle), Some(attempt.hostname.as_str()))
             }
         };
-        let config = connection_config(&shared.container_id, &self.settings, self.id, hostname);
+        let mut config = connection_config(&shared.container_id, &self.settings, self.id, hostname);
+        config.security_layer_required &= !underneath.encrypted;
         self.endpoint = Connection::new(config, side, self.began);
         let traced = self.flags.traced || protocol_is_traced();
         self.set_traced(traced);

@@ -8,6 +8,7 @@ use amqp::ErrorCondition;
 use amqp::terminus::{Source, TargetTerminus};
 use amqp_endpoint::{Connection, LinkId, Now, SessionId};
 use router_core::{ConnKey, LinkClass, OutKey};
+use security::policy::Authorised;
 
 use super::arrival::Listener;
 use super::feeding::Streaming;
@@ -38,6 +39,8 @@ pub(super) struct Conn {
     pub(super) key: Option<ConnKey>,
     /// What SASL found: mechanism and user.
     pub(super) authenticated: (Option<String>, Option<String>),
+    /// What an authentication service lets the peer do; it is known before the peer opens the connection.
+    pub(super) authorised: Option<Box<Authorised>>,
     /// Links by their index in the endpoint.
     pub(super) links: Vec<Link>,
     /// Sessions that this router has begun for links of its own; of those for streams only the free ones.
@@ -196,6 +199,7 @@ impl Conn {
             began,
             key: None,
             authenticated: (None, None),
+            authorised: None,
             links: Vec::new(),
             sessions: Vec::new(),
             sending: VecDeque::new(),

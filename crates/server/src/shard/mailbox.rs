@@ -11,6 +11,7 @@ use amqp::{DeliveryState, ErrorCondition};
 use mio::Waker;
 use parking_lot::Mutex;
 use router_core::{LinkTerms, OutKey};
+use security::policy::Authorised;
 
 use super::accepting::Listening;
 use super::arrival::Arrival;
@@ -58,8 +59,9 @@ pub(super) enum Mail {
     /// The message that this link receives may go on.
     Resume { link: LinkRef },
     /// The SASL exchange of the connection may go on.
-    #[allow(dead_code, reason = "the mechanisms that wait are on their way")]
     PokeSasl(ConnRef),
+    /// What an authentication service lets the connection's peer do.
+    Authorised(ConnRef, Box<Authorised>),
     /// Messages on an incoming link are to be seen as far as their properties.
     LookDeeper { link: LinkRef },
     /// Drop the connection's socket.

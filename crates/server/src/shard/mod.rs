@@ -59,6 +59,7 @@ pub(crate) use host::ShardHost;
 pub(crate) use parked::Verdict;
 pub(crate) use place::LinkRef;
 pub(crate) use repetition::Repetition;
+pub(crate) use sasl::SaslHandle;
 pub(crate) use settings::{
     ConnectionSettings, ConnectorAttempt, ConnectorId, FailoverServer, ListenerId, ListenerSpec, ListenerTls, Role,
     SaslClientFactory, SaslServerFactory, StripAnnotations,

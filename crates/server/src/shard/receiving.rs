@@ -57,6 +57,11 @@ impl ShardHost {
             Mail::Resume { link } => self.resume(link),
             Mail::PokeSasl(conn) => self.poke_sasl(core, conn),
             Mail::LookDeeper { link } => Host::look_deeper(self, link),
+            Mail::Authorised(conn, authorised) => {
+                if let Some(conn) = self.conn(conn) {
+                    conn.authorised = Some(authorised);
+                }
+            }
             Mail::Drop(conn) => self.drop_now(core, conn),
             Mail::Trace { conn, on } => self.trace(conn, on),
             Mail::Order(order) => orders.push_back(order),

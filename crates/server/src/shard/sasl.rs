@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use router_core::Core;
+use security::policy::Authorised;
 
 use super::host::ShardHost;
 use super::mailbox::Mail;
@@ -11,16 +12,39 @@ use super::shared::Shared;
 
 /// A connection, for the mechanisms that authenticate it: their work is done elsewhere, and its shard has to hear of it.
 #[derive(Clone)]
-#[allow(dead_code, reason = "the mechanisms that wait are on their way")]
 pub(crate) struct SaslHandle {
     shared: Arc<Shared>,
     id: u64,
+    hostname: Option<Arc<str>>,
 }
 
-#[allow(dead_code, reason = "the mechanisms that wait are on their way")]
 impl SaslHandle {
+    /// Of a connection that was accepted.
     pub(super) fn new(shared: &Arc<Shared>, id: u64) -> Self {
-        Self { shared: Arc::clone(shared), id }
+        Self { shared: Arc::clone(shared), id, hostname: None }
+    }
+
+    /// Of a connection that leads to the server of this name.
+    pub(super) fn to(shared: &Arc<Shared>, id: u64, hostname: &str) -> Self {
+        Self { hostname: Some(hostname.into()), ..Self::new(shared, id) }
+    }
+
+    /// The server's name, as it is configured.
+    pub(crate) fn hostname(&self) -> Option<&str> {
+        self.hostname.as_deref()
+    }
+
+    /// Tells what an authentication service lets the peer do. To be called before its success is known.
+    pub(crate) fn authorise(&self, authorised: Authorised) {
+        self.send(|at| Mail::Authorised(at, Box::new(authorised)));
+    }
+
+    fn send(&self, mail: impl FnOnce(ConnRef) -> Mail) {
+        if let Some(at) = self.shared.find(self.id)
+            && let Some(post) = self.shared.post(at.shard.into())
+        {
+            post.send(mail(at));
+        }
     }
 
     /// The connection's number, as the log shows it.
@@ -31,11 +55,7 @@ impl SaslHandle {
     /// Has the connection ask its mechanisms again. From any thread; it is harmless when there is nothing to ask, and
     /// when the connection is gone.
     pub(crate) fn poke(&self) {
-        if let Some(at) = self.shared.find(self.id)
-            && let Some(post) = self.shared.post(at.shard.into())
-        {
-            post.send(Mail::PokeSasl(at));
-        }
+        self.send(Mail::PokeSasl);
     }
 }
 
