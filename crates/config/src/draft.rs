@@ -129,6 +129,9 @@ fn warn_about(source: &Source, node: &SectionNode, validated: &Validated, report
         let text = format!("Attribute '{name}' of '{}' is set by the router itself; the value is ignored", node.name);
         report.warn(source, key_of(name), text);
     }
+    for (name, text) in crate::settings::remarks_on_profile(&validated.attributes) {
+        report.warn(source, key_of(name), text);
+    }
     for name in ["password", "saslPassword"] {
         if validated.attributes.text(name).is_some_and(|text| crate::Secret::parse(text).is_plain()) {
             let text = "It is unsafe to provide plain text passwords in the config file";

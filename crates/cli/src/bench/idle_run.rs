@@ -37,7 +37,6 @@ pub fn run(
             "--connections measures the server's memory: say which process it is with --pid".to_owned(),
         ));
     };
-    plan.connect.check()?;
     allow_files(connections)?;
     let memory = || server.memory().ok_or_else(|| BenchError::Given("the server (--pid) is gone".to_owned()));
     // One connection a party; the links of a connection have numbers of their own.

@@ -85,6 +85,7 @@ where
         party: impl Fn(&[usize]) -> P,
         share: impl Fn(&[Vec<usize>]) -> Option<Share>,
     ) -> Result<Self, BenchError> {
+        let tls = P::url(plan).is_tls().then(|| plan.connect.tls.load()).transpose()?;
         let mut handles = Vec::new();
         for (thread, connections) in spread(links, plan.links_per_connection, plan.threads).into_iter().enumerate() {
             let mut wires = Vec::with_capacity(connections.len());
@@ -92,6 +93,7 @@ where
                 wires.push(Wire::connect(
                     plan,
                     shared,
+                    tls.as_ref(),
                     P::url(plan),
                     format!("bench-{name}-{}", random_id()),
                     party(links),

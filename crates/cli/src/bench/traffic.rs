@@ -28,7 +28,6 @@ const QUIET: Duration = Duration::from_secs(1);
 /// If the plan makes no sense, the server cannot be reached, or a connection or link ends while it runs.
 pub fn run(plan: Plan, progress: &mut Progress) -> Result<TrafficReport, BenchError> {
     plan.check().map_err(BenchError::Given)?;
-    plan.connect.check()?;
     let server = ServerProcess::new(&plan.pids).map_err(BenchError::Given)?;
     let mut run = Run { shared: Arc::new(Shared::new()), plan: Arc::new(plan), server, most_memory: 0, progress };
     run.go()

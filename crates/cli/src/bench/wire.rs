@@ -1,20 +1,21 @@
 //! One connection of a worker: bytes between its socket and its endpoint.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::ErrorKind;
 
 use amqp_endpoint::{Connection, ConnectionConfig, Side};
 use mio::net::TcpStream;
+use security::tls::{ClientTls, Session};
 
 use super::plan::Plan;
 use super::shared::Shared;
-use crate::client::{ClientError, Url};
+use crate::client::{ClientError, Stream, Url, secure};
 
 /// Reads of one turn before other connections have theirs.
 const READS_A_TURN: usize = 4;
 
 /// One connection.
 pub(super) struct Wire<P> {
-    pub(super) stream: TcpStream,
+    pub(super) stream: Stream<TcpStream>,
     pub(super) engine: Connection,
     pub(super) party: P,
     /// The socket may have something to read, or take something.
@@ -32,11 +33,13 @@ impl<P> Wire<P> {
     pub(super) fn connect(
         plan: &Plan,
         shared: &Shared,
+        tls: Option<&ClientTls>,
         url: &Url,
         container: String,
         party: P,
     ) -> Result<Self, ClientError> {
-        let stream = crate::client::dial(url, plan.connect.timeout)?;
+        let timeout = plan.connect.timeout;
+        let (stream, rest) = secure(crate::client::dial(url, timeout)?, tls, url, timeout)?;
         let config = ConnectionConfig {
             container_id: container,
             hostname: Some(plan.connect.virtual_host.clone().unwrap_or_else(|| url.host.clone())),
@@ -45,16 +48,16 @@ impl<P> Wire<P> {
             ..ConnectionConfig::default()
         };
         let sasl = plan.connect.mechanisms().map(|mechanisms| Box::new(mechanisms) as _);
-        let nonblocking = stream.set_nonblocking(true);
+        let nonblocking = stream.socket().set_nonblocking(true);
         nonblocking.map_err(|error| ClientError::Value(format!("cannot use the socket: {error}")))?;
         Ok(Self {
-            stream: TcpStream::from_std(stream),
+            stream: stream.map(TcpStream::from_std),
             engine: Connection::new(config, Side::Initiator { sasl }, shared.now()),
             party,
             readable: true,
             writable: true,
             active: false,
-            rest: Vec::new(),
+            rest,
             eof: false,
         })
     }
@@ -66,7 +69,8 @@ impl<P> Wire<P> {
         chunk[..filled].copy_from_slice(&self.rest);
         self.rest.clear();
         for _ in 0..READS_A_TURN {
-            if filled == chunk.len() {
+            // Fewer bytes are too few for TLS.
+            if chunk.len() - filled < Session::BUFFER {
                 break;
             }
             match self.stream.read(&mut chunk[filled..]) {
@@ -78,7 +82,7 @@ impl<P> Wire<P> {
                     filled += count;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    self.readable = false;
+                    self.readable = self.stream.has_more();
                     break;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -98,8 +102,10 @@ impl<P> Wire<P> {
 
     /// Writes what the endpoint has, as far as the socket takes it.
     pub(super) fn write(&mut self) {
-        while self.writable && !self.engine.output().is_empty() {
-            match self.stream.write(self.engine.output()) {
+        while self.writable && (!self.engine.output().is_empty() || self.stream.wants_write()) {
+            let output = self.engine.output();
+            let written = if output.is_empty() { self.stream.flush().map(|()| 0) } else { self.stream.write(output) };
+            match written {
                 Ok(count) => self.engine.consume_output(count),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.writable = false,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -121,7 +121,7 @@ impl<P: Party> Worker<P> {
     fn register(&mut self) -> Result<(), String> {
         for (index, wire) in self.wires.iter_mut().enumerate() {
             let interest = Interest::READABLE | Interest::WRITABLE;
-            let registered = self.poll.registry().register(&mut wire.stream, Token(index), interest);
+            let registered = self.poll.registry().register(wire.stream.socket_mut(), Token(index), interest);
             registered.map_err(|error| format!("cannot watch a socket: {error}"))?;
             wire.active = true;
         }

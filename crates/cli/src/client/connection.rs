@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
-use std::io::{ErrorKind, Read, Write};
+use std::io::ErrorKind;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use amqp::ErrorCondition;
 use amqp_endpoint::{Connection, ConnectionConfig, Input, SessionId, Side};
 
 use super::books::Books;
-use super::{ClientError, ConnectOptions, Outcome, Url};
+use super::{ClientError, ConnectOptions, Outcome, Stream, Url, secure};
 
 /// The condition under which the old tools report that there was no transport at all.
 pub(super) const NO_TRANSPORT: &str = "proton.pythonio";
@@ -27,7 +27,7 @@ pub struct Client {
     pub(super) timeout: Duration,
     pub(super) container: String,
     pub(super) next_key: u64,
-    stream: TcpStream,
+    stream: Stream<TcpStream>,
     url: Box<Url>,
     start: Instant,
     input: Vec<u8>,
@@ -40,9 +40,9 @@ impl Client {
     /// # Errors
     /// If any of it fails or takes too long.
     pub fn connect(options: &ConnectOptions) -> Result<Self, ClientError> {
-        options.check()?;
         let url = Box::new(options.url.clone());
-        let stream = dial(&url, options.timeout)?;
+        let tls = options.client_tls()?;
+        let (stream, input) = secure(dial(&url, options.timeout)?, tls.as_ref(), &url, options.timeout)?;
         let container = random_id();
         let config = ConnectionConfig {
             container_id: container.clone(),
@@ -62,7 +62,7 @@ impl Client {
             stream,
             url,
             start: Instant::now(),
-            input: Vec::new(),
+            input,
             chunk: vec![0; READ_CHUNK],
         };
         client.wait("Opening connection", |books| books.opened)?;
@@ -105,6 +105,7 @@ impl Client {
                 return;
             }
         }
+        self.stream.close();
     }
 
     /// Carries on until `done`; `what` is what the error says was waited for.
@@ -154,7 +155,7 @@ impl Client {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         // A time-out of zero would mean none to the socket.
         let wait = due.into_iter().chain(left).min().map(|wait| wait.max(Duration::from_micros(100)));
-        let read = self.stream.set_read_timeout(wait).and_then(|()| self.stream.read(&mut self.chunk));
+        let read = self.stream.socket().set_read_timeout(wait).and_then(|()| self.stream.read(&mut self.chunk));
         match read {
             Ok(0) => self.engine.transport_closed(),
             Ok(count) => self.input.extend_from_slice(&self.chunk[..count]),
@@ -181,8 +182,10 @@ impl Client {
     }
 
     fn write(&mut self) -> Result<(), ClientError> {
-        while !self.engine.output().is_empty() {
-            match self.stream.write(self.engine.output()) {
+        while !self.engine.output().is_empty() || self.stream.wants_write() {
+            let output = self.engine.output();
+            let written = if output.is_empty() { self.stream.flush().map(|()| 0) } else { self.stream.write(output) };
+            match written {
                 Ok(count) => self.engine.consume_output(count),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {

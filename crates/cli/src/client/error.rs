@@ -67,11 +67,9 @@ pub enum ClientError {
         /// Why.
         error: std::io::Error,
     },
-    /// TLS would be needed.
-    #[error(
-        "TLS is needed because {0}, and comes with a later version of this program; use a connection without it for now"
-    )]
-    Tls(&'static str),
+    /// A file that TLS needs cannot be used.
+    #[error("{0}")]
+    Tls(String),
 }
 
 impl ClientError {

@@ -7,6 +7,8 @@ mod error;
 mod link;
 mod node;
 mod options;
+mod stream;
+mod tls_options;
 mod url;
 
 pub use books::{Incoming, Outcome};
@@ -15,5 +17,7 @@ pub(crate) use connection::{dial, random_id};
 pub use error::ClientError;
 pub use link::{Receiver, ReceiverOptions, Sender};
 pub use node::Node;
-pub use options::{ConnectOptions, SaslOptions, TlsOptions, names};
+pub use options::{ConnectOptions, SaslOptions, names};
+pub(crate) use stream::{Stream, secure};
+pub use tls_options::TlsOptions;
 pub use url::{DEFAULT_MANAGEMENT, Url};

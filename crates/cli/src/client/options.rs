@@ -1,9 +1,9 @@
 //! How to connect and authenticate.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{ClientError, Url};
+use super::{ClientError, TlsOptions, Url};
+use security::tls::ClientTls;
 
 /// How to connect.
 #[derive(Clone, Debug)]
@@ -39,15 +39,6 @@ impl std::fmt::Debug for SaslOptions {
     }
 }
 
-/// What the user said about TLS.
-#[derive(Clone, Debug, Default)]
-pub struct TlsOptions {
-    /// The client's certificate.
-    pub certificate: Option<PathBuf>,
-    /// Certificates of authorities to trust.
-    pub trust_file: Option<PathBuf>,
-}
-
 impl ConnectOptions {
     /// Plain options for a URL: five seconds of patience, SASL as the old tools use it.
     pub fn new(url: Url) -> Self {
@@ -64,7 +55,9 @@ impl ConnectOptions {
     pub(crate) fn mechanisms(&self) -> Option<security::ClientMechanisms> {
         let user = self.sasl.user.clone().or_else(|| self.url.user.clone());
         let password = self.sasl.password.clone().or_else(|| self.url.password.clone());
-        if user.is_none() && self.sasl.mechanisms.is_none() && !self.sasl.always {
+        // Over TLS the old tools speak SASL, too.
+        let always = self.sasl.always || self.url.is_tls();
+        if user.is_none() && self.sasl.mechanisms.is_none() && !always {
             return None;
         }
         let mut mechanisms = security::ClientMechanisms::new();
@@ -80,21 +73,12 @@ impl ConnectOptions {
         Some(mechanisms)
     }
 
-    /// Refuses what this version cannot do.
+    /// What TLS needs, if the URL asks for it.
     ///
     /// # Errors
-    /// [`ClientError::Tls`] if a connection of this kind needs TLS.
-    pub(crate) fn check(&self) -> Result<(), ClientError> {
-        let reason = if self.url.is_tls() {
-            "the URL begins with amqps:"
-        } else if self.tls.certificate.is_some() {
-            "a client certificate is given"
-        } else if self.tls.trust_file.is_some() {
-            "a file of trusted certificates is given"
-        } else {
-            return Ok(());
-        };
-        Err(ClientError::Tls(reason))
+    /// [`ClientError::Tls`] if a file that it needs cannot be used.
+    pub(crate) fn client_tls(&self) -> Result<Option<ClientTls>, ClientError> {
+        self.url.is_tls().then(|| self.tls.load()).transpose()
     }
 }
 

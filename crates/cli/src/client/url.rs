@@ -67,6 +67,13 @@ impl Url {
         }
     }
 
+    /// Has TLS spoken, if it is wanted, at the port that the URL has anyway.
+    pub(crate) fn use_tls_if(&mut self, wanted: bool) {
+        if wanted && !self.is_tls() {
+            "amqps".clone_into(&mut self.scheme);
+        }
+    }
+
     /// Whether the scheme asks for TLS.
     pub fn is_tls(&self) -> bool {
         self.scheme == "amqps"

@@ -41,13 +41,25 @@ pub const TARGET_OPTIONS: &[Opt] = &[
 /// # Errors
 /// If the URL makes no sense or the password file cannot be read.
 pub fn connect_options(parsed: &Parsed) -> Result<ConnectOptions, ClientError> {
-    let url = Url::parse(parsed.get("--bus").unwrap_or("0.0.0.0")).map_err(ClientError::Value)?;
+    let mut url = Url::parse(parsed.get("--bus").unwrap_or("0.0.0.0")).map_err(ClientError::Value)?;
     let timeout = parsed.get("--timeout").map_or(Some(Duration::from_secs(5)), seconds);
     let password = match parsed.get("--sasl-password-file") {
         Some(path) => Some(read_secret(path)?),
         None => parsed.get("--sasl-password").map(str::to_owned),
     };
     let path = |name| parsed.get(name).map(PathBuf::from);
+    let key_password = match parsed.get("--ssl-password-file") {
+        Some(path) => Some(read_secret(path)?),
+        None => parsed.get("--ssl-password").map(str::to_owned),
+    };
+    let tls = TlsOptions {
+        certificate: path("--ssl-certificate"),
+        key: path("--ssl-key"),
+        key_password,
+        trust_file: path("--ssl-trustfile"),
+        any_host: parsed.has("--ssl-disable-peer-name-verify"),
+    };
+    url.use_tls_if(tls.ask_for_tls());
     Ok(ConnectOptions {
         // A negative time-out is over at once.
         timeout: timeout.unwrap_or(Duration::from_nanos(1)),
@@ -57,7 +69,7 @@ pub fn connect_options(parsed: &Parsed) -> Result<ConnectOptions, ClientError> {
             password,
             always: false,
         },
-        tls: TlsOptions { certificate: path("--ssl-certificate"), trust_file: path("--ssl-trustfile") },
+        tls,
         ..ConnectOptions::new(url)
     })
 }

@@ -34,6 +34,7 @@ pub use policy::PolicyConfig;
 pub use router::{MAX_ROUTER_ID, RouterConfig, check_router_id};
 pub use routes::{AutoLinkConfig, LinkRouteConfig, RouteVia};
 pub use secret::Secret;
+pub(crate) use security::remarks_on_profile;
 pub use security::{AuthServiceConfig, SslProfileConfig};
 pub use vhost::VhostConfig;
 pub use vhost_group::{AddressList, GroupConfig, RemoteHost};

@@ -12,7 +12,7 @@ pub struct SslProfileConfig {
     pub name: String,
     /// Cipher suites, in OpenSSL's notation.
     pub ciphers: Option<String>,
-    /// Versions of TLS that may be used; `None`: all there are.
+    /// Versions of TLS that may be used, as written; `None`: all there are.
     pub protocols: Option<Vec<String>>,
     /// PEM file of the trusted authorities.
     pub ca_cert_file: Option<String>,
@@ -22,69 +22,58 @@ pub struct SslProfileConfig {
     pub private_key_file: Option<String>,
     /// Password of the private key.
     pub password: Option<Secret>,
-    /// Which fields of a peer's certificate make up its user id.
+    /// Which fields of a peer's certificate make up its user id; as written, letters that mean nothing included.
     pub uid_format: Option<String>,
     /// JSON file that maps user ids to names.
     pub uid_name_mapping_file: Option<String>,
 }
 
-/// The versions of TLS that can be written in `protocols`.
-const PROTOCOLS: [&str; 4] = ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"];
-
 impl SslProfileConfig {
     /// Reads the settings of an `sslProfile` entity.
     ///
     /// # Errors
-    /// If it has no name, or a protocol or the uid format is unknown.
+    /// If it has no name. What else is wrong with it shows when a connection needs it, as with the old router.
     pub fn from_attributes(attributes: &Attributes) -> Result<Self, Invalid> {
         let read = Reader(attributes);
-        let protocols = read.text("protocols").map(|text| protocols(&text)).transpose()?;
+        let words = |text: String| {
+            text.split([' ', ',', ';', '\t']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        };
         let password = read.text("password").map(|text| Secret::parse(&text));
         Ok(SslProfileConfig {
             name: name_of(attributes, "sslProfile")?,
             ciphers: read.text("ciphers"),
-            protocols,
+            protocols: read.text("protocols").map(words),
             ca_cert_file: read.text("caCertFile"),
             cert_file: read.text("certFile"),
             private_key_file: read.text("privateKeyFile"),
             password: password.or_else(|| read.text("passwordFile").map(Secret::File)),
-            uid_format: read.text("uidFormat").map(|text| uid_format(&text)).transpose()?,
+            uid_format: read.text("uidFormat"),
             uid_name_mapping_file: read.text("uidNameMappingFile"),
         })
     }
 }
 
-fn protocols(text: &str) -> Result<Vec<String>, Invalid> {
-    let words = text.split([' ', '\t', ',']).filter(|word| !word.is_empty());
-    words
-        .map(|word| {
-            if PROTOCOLS.contains(&word) {
-                return Ok(word.to_owned());
-            }
-            let text = format!("Unknown protocol '{word}' in sslProfile");
-            Err(Invalid::attribute("protocols", Class::Value, text)
-                .hint(format!("write some of {}, separated by blanks", PROTOCOLS.join(" "))))
-        })
-        .collect()
+/// What is wrong with the attributes of a profile that could be used all the same, by attribute. The old router says so
+/// only when a connection needs it.
+pub(crate) fn remarks_on_profile(attributes: &Attributes) -> Vec<(&'static str, String)> {
+    let letter = attributes.text("uidFormat").and_then(|text| text.chars().find(|it| !"csloun125".contains(*it)));
+    let letter = letter.map(|letter| {
+        let text = format!(
+            "Unrecognized component '{letter}' in uidFormat: users are called by the subject of their certificate instead"
+        );
+        ("uidFormat", text)
+    });
+    let words = attributes.text("protocols").unwrap_or_default().split([' ', ',', ';', '\t']);
+    let mut unknown = words.filter(|word| !word.is_empty() && !PROTOCOLS.contains(word));
+    let unknown = unknown.next().map(|word| {
+        let text = format!("Unknown protocol '{word}': no connection can be made with this profile");
+        ("protocols", text)
+    });
+    letter.into_iter().chain(unknown).collect()
 }
 
-/// Checks a `uidFormat`: letters out of `csloun125`, none twice.
-fn uid_format(text: &str) -> Result<String, Invalid> {
-    let wrong = |letter: char, what: &str| {
-        let text = format!("{what} component '{letter}' in uidFormat");
-        Invalid::attribute("uidFormat", Class::Value, text)
-            .hint("use each of the letters c s l o u n 1 2 5 at most once")
-    };
-    for (index, letter) in text.char_indices() {
-        if !"csloun125".contains(letter) {
-            return Err(wrong(letter, "Unrecognized"));
-        }
-        if text[..index].contains(letter) {
-            return Err(wrong(letter, "Duplicate"));
-        }
-    }
-    Ok(text.to_owned())
-}
+/// The versions of TLS that can be written in `protocols`.
+const PROTOCOLS: [&str; 4] = ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"];
 
 /// What an `authServicePlugin` entity says.
 #[derive(Clone, Debug, PartialEq)]

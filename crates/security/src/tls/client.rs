@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use rustls::ClientConfig;
 use rustls::client::Resumption;
-use rustls::client::danger::ServerCertVerifier;
 use rustls::sign::SingleCertAndKey;
 
 use super::error::TlsError;
 use super::pem::Authorities;
 use super::profile::Profile;
-use super::verify::{AnyServer, Servers};
+use super::verify::Servers;
 
 /// Which servers are trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +19,6 @@ pub enum ServerTrust {
     Host,
     /// Those whose certificate comes from such an authority, whatever host it is for.
     Authority,
-    /// All. For tools whose user names no authorities, as with the old ones.
-    Any,
 }
 
 /// What a connector needs for its sessions.
@@ -38,26 +35,21 @@ impl ClientTls {
     /// If the profile does not say what a client needs.
     pub fn new(profile: &Profile, trust: ServerTrust) -> Result<Self, TlsError> {
         let provider = &profile.provider;
-        let verifier: Arc<dyn ServerCertVerifier> = match trust {
-            ServerTrust::Any => Arc::new(AnyServer(Arc::clone(provider))),
-            ServerTrust::Host | ServerTrust::Authority => {
-                let system;
-                let authorities = match &profile.authorities {
-                    Some(authorities) => authorities,
-                    None => {
-                        system = of_the_system();
-                        &system
-                    }
-                };
-                let servers = Servers::new(provider, authorities, trust == ServerTrust::Host);
-                Arc::new(servers.ok_or(TlsError::NobodyTrusted)?)
+        let system;
+        let authorities = match &profile.authorities {
+            Some(authorities) => authorities,
+            None => {
+                system = of_the_system();
+                &system
             }
         };
+        let verifier =
+            Servers::new(provider, authorities, trust == ServerTrust::Host).ok_or(TlsError::NobodyTrusted)?;
         let builder = ClientConfig::builder_with_provider(Arc::clone(provider));
         let builder = builder
             .with_protocol_versions(&profile.versions)
             .map_err(|error| TlsError::Ciphers(format!("ciphers and protocols do not fit together: {error}")))?;
-        let builder = builder.dangerous().with_custom_certificate_verifier(verifier);
+        let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
         let mut config = match &profile.own {
             Some(own) => builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(Arc::clone(own)))),
             None => builder.with_no_client_auth(),

@@ -56,6 +56,9 @@ pub struct Received {
 }
 
 impl Session {
+    /// The least size of a buffer to receive into.
+    pub const BUFFER: usize = 48 * 1024;
+
     /// For a connection that was accepted.
     ///
     /// # Errors
@@ -87,8 +90,8 @@ impl Session {
         self.established
     }
 
-    /// Reads once with `read`, which is given a place for encrypted bytes, into a buffer of at least 48 KiB; what they
-    /// say is left at the buffer's front. What is to be answered is added to `outgoing`.
+    /// Reads once with `read`, which is given a place for encrypted bytes, into a buffer of at least [`Session::BUFFER`] bytes;
+    /// what they say is left at the buffer's front. What is to be answered is added to `outgoing`.
     ///
     /// # Errors
     /// Those of `read`; of kind [`io::ErrorKind::InvalidData`] if the peer breaks the protocol or is not trusted. Then

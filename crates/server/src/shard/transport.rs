@@ -203,7 +203,7 @@ impl Transport {
         match self {
             Self::Plain(stream) => Some(stream),
             Self::Undecided(first) => first.stream(),
-            Self::Tls(tls) => Some(tls.stream()),
+            Self::Tls(tls) => Some(tls.beneath()),
             Self::WebSocket(socket) => socket.beneath().stream(),
         }
     }
@@ -212,7 +212,7 @@ impl Transport {
         match self {
             Self::Plain(stream) => Some(stream),
             Self::Undecided(first) => first.stream_mut(),
-            Self::Tls(tls) => Some(tls.stream_mut()),
+            Self::Tls(tls) => Some(tls.beneath_mut()),
             Self::WebSocket(socket) => socket.beneath_mut().stream_mut(),
         }
     }
