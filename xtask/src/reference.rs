@@ -3,7 +3,7 @@
 
 use crate::shell;
 use anyhow::{Context, Result, bail};
-use management::schema::{Attribute, AttributeType, DefaultValue, EntityType, entity_types};
+use management::schema::{Attribute, AttributeType, DefaultValue, EntityType, entity_types, own_types};
 use std::fmt::Write;
 
 const CONFIGURATION: &str = "docs/configuration-reference.md";
@@ -60,9 +60,10 @@ fn management_entities() -> String {
         "{NOTE}\n# Entity reference\n\nEvery entity type that the management node knows, with its operations and attributes. \
          How to ask is told in [Management](management.md). *c*: may be given in CREATE; *u*: may be changed by UPDATE.\n"
     );
-    for entity in entity_types().iter().filter(|entity| !entity.is_abstract) {
+    for entity in entity_types().iter().chain(own_types()).filter(|entity| !entity.is_abstract) {
         let _ = write!(page, "\n## {}\n\n`{}`\n\n{}\n", entity.short, entity.full, entity.description);
-        let operations: Vec<String> = entity.all_operations().map(|it| format!("`{it}`")).collect();
+        let operations: Vec<String> =
+            entity.all_operations().chain(entity.own_operations.iter().copied()).map(|it| format!("`{it}`")).collect();
         let _ = write!(page, "\nOperations: {}\n", operations.join(", "));
         page.push_str("\n| Attribute | Value | | Meaning |\n|---|---|---|---|\n");
         for attribute in entity.all_attributes() {

@@ -36,6 +36,7 @@ pub struct ConnectArguments {
     #[arg(long, value_name = "NAMES")]
     pub sasl_mechanisms: Option<String>,
 
+    /// TLS
     #[command(flatten)]
     pub tls: TlsArguments,
 

@@ -38,6 +38,8 @@ enum What {
     VhostGroups,
     /// Counters of these
     VhostStats,
+    /// Certificates, and how many days they are still valid
+    Certificates,
     /// The newest lines of the log
     Log,
     /// Everything that makes sense for one router
@@ -60,6 +62,7 @@ impl What {
             What::Vhosts => Report::Vhosts,
             What::VhostGroups => Report::VhostGroups,
             What::VhostStats => Report::VhostStats,
+            What::Certificates => Report::Certificates,
             What::Log => Report::Log,
             What::All => return View::All,
         })
@@ -73,6 +76,7 @@ Examples:
   waystation stat
   waystation stat links --url broker.example --csv > links.csv
   waystation stat connections --all-routers
+  waystation stat certificates
   waystation stat --network
   waystation stat --network --svg > network.svg")]
 pub(super) struct StatArguments {

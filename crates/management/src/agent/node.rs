@@ -55,10 +55,16 @@ fn entity_type(request: &Request<'_>) -> Result<Option<&'static EntityType>, Fai
     named.map(type_of).transpose()
 }
 
+/// All types, or the given one and those that extend it. Types of this router's own are among them only by their name.
+fn types_of(base: Option<&'static EntityType>) -> impl Iterator<Item = &'static EntityType> {
+    let named = schema::own_types().iter().filter(move |ty| Some(**ty) == base);
+    schema::entity_types().iter().chain(named).copied().filter(move |ty| base.is_none_or(|base| ty.is_a(base)))
+}
+
 /// A map from types to lists: of all types, or of the given one and those that extend it.
 fn by_type(request: &Request<'_>, list: impl Fn(&'static EntityType) -> Vec<Value>) -> Result<Value, Failure> {
     let base = entity_type(request)?;
-    let types = schema::entity_types().iter().copied().filter(|ty| base.is_none_or(|base| ty.is_a(base)));
+    let types = types_of(base);
     Ok(Value::Map(Map(types.map(|ty| (Value::from(ty.full), Value::List(list(ty)))).collect())))
 }
 
@@ -78,10 +84,7 @@ fn query(request: &Request<'_>, backend: &mut dyn Backend) -> Result<Value, Fail
 fn columns(base: Option<&'static EntityType>) -> Vec<&'static str> {
     match base {
         Some(ty) if !ty.is_abstract => names_of(ty).collect(),
-        _ => {
-            let types = schema::entity_types().iter().copied().filter(|ty| base.is_none_or(|base| ty.is_a(base)));
-            types.flat_map(names_of).collect::<BTreeSet<_>>().into_iter().collect()
-        }
+        _ => types_of(base).flat_map(names_of).collect::<BTreeSet<_>>().into_iter().collect(),
     }
 }
 

@@ -14,6 +14,7 @@ pub static ENTITY: EntityType = EntityType {
     deprecated: false,
     description: "What all entities have in common.",
     operations: &[],
+    own_operations: &[],
     attributes: &[
         text("name", "The entity's name: chosen by the user, or else made from its identity.").unique().create(),
         text("identity", "The entity's identity: given by the router, the same as long as the entity exists.").unique(),

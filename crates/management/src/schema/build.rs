@@ -147,6 +147,7 @@ impl EntityType {
             deprecated: false,
             description,
             operations: &[],
+            own_operations: &[],
             attributes: &[],
             core_columns: &[],
         }
@@ -165,6 +166,11 @@ impl EntityType {
     /// Has these operations, beside those of its base.
     pub(super) const fn operations(self, operations: &'static [&'static str]) -> Self {
         EntityType { operations, ..self }
+    }
+
+    /// Has these operations as well, which the old router does not have.
+    pub(super) const fn own_operations(self, own_operations: &'static [&'static str]) -> Self {
+        EntityType { own_operations, ..self }
     }
 
     /// Has these attributes, beside those of its base.

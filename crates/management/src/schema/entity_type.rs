@@ -88,6 +88,8 @@ pub struct EntityType {
     pub description: &'static str,
     /// Its own operations, those of its base not included.
     pub operations: &'static [&'static str],
+    /// Operations that the old router does not have: they can be called, and are not listed, because scripts count those.
+    pub own_operations: &'static [&'static str],
     /// Its own attributes, those of its base not included.
     pub attributes: &'static [Attribute],
     /// For the types that the core agent answers for: the columns it reports, in its order. Empty for all others.
@@ -146,6 +148,6 @@ impl EntityType {
 
     /// Whether it has this operation, inherited or not.
     pub fn has_operation(&'static self, operation: &str) -> bool {
-        self.all_operations().any(|own| own == operation)
+        self.all_operations().any(|own| own == operation) || self.own_operations.contains(&operation)
     }
 }

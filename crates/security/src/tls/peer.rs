@@ -1,6 +1,6 @@
 //! What a session has come to.
 
-use rustls::{CommonState, ProtocolVersion};
+use rustls::{CommonState, HandshakeKind, ProtocolVersion};
 
 use super::ciphers;
 
@@ -15,15 +15,20 @@ pub struct PeerInfo {
     pub strength: u32,
     /// What the owner of the peer's certificate is called; only on the server's side, and if there is a certificate.
     pub user: Option<String>,
+    /// It goes on with what an earlier session had come to.
+    pub resumed: bool,
+    /// A letter of `uidFormat` that means nothing: the format is not used.
+    pub unknown_letter: Option<char>,
 }
 
 impl PeerInfo {
-    pub(super) fn new(state: &CommonState, user: Option<String>) -> Self {
+    pub(super) fn new(state: &CommonState, user: Option<String>, unknown_letter: Option<char>) -> Self {
         let protocol = match state.protocol_version() {
             Some(ProtocolVersion::TLSv1_3) => "TLSv1.3",
             _ => "TLSv1.2",
         };
         let (cipher, strength) = state.negotiated_cipher_suite().map_or(("unknown", 0), ciphers::describe);
-        Self { protocol, cipher, strength, user }
+        let resumed = state.handshake_kind() == Some(HandshakeKind::Resumed);
+        Self { protocol, cipher, strength, user, resumed, unknown_letter }
     }
 }

@@ -36,6 +36,8 @@ pub struct Profile {
 pub struct Validity {
     /// The file it is in.
     pub file: PathBuf,
+    /// It is one of those that are trusted, not the own one.
+    pub trusted: bool,
     /// Whose it is.
     pub subject: String,
     /// Seconds since 1970 from which it is valid.
@@ -106,19 +108,21 @@ impl Profile {
     /// Until when the profile's own certificates are valid, and those it trusts.
     pub fn validities(&self) -> Vec<Validity> {
         let own = self.own.iter().flat_map(|own| &own.cert);
-        let own = self.certificate_path.iter().flat_map(|path| own.clone().filter_map(|der| validity(path, der)));
+        let own =
+            self.certificate_path.iter().flat_map(|path| own.clone().filter_map(|der| validity(path, der, false)));
         let trusted = self.authorities.iter().flat_map(|authorities| &authorities.certificates);
         let trusted =
-            self.authorities_path.iter().flat_map(|path| trusted.clone().filter_map(|der| validity(path, der)));
+            self.authorities_path.iter().flat_map(|path| trusted.clone().filter_map(|der| validity(path, der, true)));
         own.chain(trusted).collect()
     }
 }
 
-fn validity(file: &Path, der: &CertificateDer<'_>) -> Option<Validity> {
+fn validity(file: &Path, der: &CertificateDer<'_>, trusted: bool) -> Option<Validity> {
     let (_, certificate) = X509Certificate::from_der(der).ok()?;
     let validity = certificate.validity();
     Some(Validity {
         file: file.to_owned(),
+        trusted,
         subject: super::subject::rfc2253(certificate.subject()),
         not_before: validity.not_before.timestamp(),
         not_after: validity.not_after.timestamp(),

@@ -37,6 +37,8 @@ pub struct Session {
     part: Vec<u8>,
     established: bool,
     closed: bool,
+    /// It has come to an error, and is of no use any more.
+    failed: bool,
 }
 
 enum End {
@@ -82,7 +84,7 @@ impl Session {
     }
 
     fn new(end: End, user_ids: Arc<UserIds>) -> Self {
-        Self { end, user_ids, part: Vec::new(), established: false, closed: false }
+        Self { end, user_ids, part: Vec::new(), established: false, closed: false, failed: false }
     }
 
     /// Whether the handshake is done: only then is there something to be sent.
@@ -102,7 +104,7 @@ impl Session {
         outgoing: &mut Vec<u8>,
         read: impl FnOnce(&mut [u8]) -> io::Result<usize>,
     ) -> io::Result<Received> {
-        if self.closed {
+        if self.closed || self.failed {
             return Ok(Received { count: 0, more: false, end: true });
         }
         let kept = self.part.len();
@@ -135,9 +137,13 @@ impl Session {
             End::Client(end) => taking.run(end.as_mut(), process_client, established, closed),
         };
         let Taking { start, taken, .. } = taking;
-        result?;
+        if let Err(error) = result {
+            self.failed = true;
+            return Err(error);
+        }
         let rest = buffer.get(start..filled).unwrap_or_default();
         if rest.len() > LARGEST_PART {
+            self.failed = true;
             return Err(Error::General("the peer's handshake message is too large".to_owned()));
         }
         self.part = rest.to_vec();
@@ -149,6 +155,9 @@ impl Session {
     /// # Errors
     /// If the session is at its end, or not established yet.
     pub fn send(&mut self, plain: &[u8], outgoing: &mut Vec<u8>) -> Result<usize, Error> {
+        if self.failed {
+            return Err(Error::HandshakeNotComplete);
+        }
         let plain = &plain[..plain.len().min(SEND_MAX)];
         match &mut self.end {
             End::Server(end) => {
@@ -167,6 +176,9 @@ impl Session {
 
     /// Says that nothing more comes from this end, at the end of `outgoing`.
     pub fn close(&mut self, outgoing: &mut Vec<u8>) {
+        if self.failed {
+            return;
+        }
         let part = &mut self.part;
         // A session that is not established has nothing to close.
         let _ = match &mut self.end {
@@ -184,9 +196,13 @@ impl Session {
         match &self.end {
             End::Server(end) => {
                 let certificate = end.peer_certificates().and_then(|chain| chain.first());
-                PeerInfo::new(end, certificate.and_then(|certificate| self.user_ids.of(certificate)))
+                PeerInfo::new(
+                    end,
+                    certificate.and_then(|certificate| self.user_ids.of(certificate)),
+                    self.user_ids.unknown_letter(),
+                )
             }
-            End::Client(end) => PeerInfo::new(end, None),
+            End::Client(end) => PeerInfo::new(end, None, None),
         }
     }
 }
@@ -279,7 +295,9 @@ impl Taking<'_> {
                 // Early data is not accepted, so there is none.
                 Ok(_) => true,
                 Err(error) => {
-                    tell(end, process, self.outgoing);
+                    // The library has to see the rest of the bytes whenever it is called: it remembers places in them.
+                    let rest = encrypted.get_mut(discard..).unwrap_or_default();
+                    tell(end, process, rest, self.outgoing);
                     return Err(error);
                 }
             };
@@ -291,12 +309,19 @@ impl Taking<'_> {
     }
 }
 
-/// Adds the alert that tells the peer of an error, if there is one.
-fn tell<Data>(end: &mut UnbufferedConnectionCommon<Data>, process: Process<Data>, outgoing: &mut Vec<u8>) {
-    while let UnbufferedStatus { state: Ok(ConnectionState::EncodeTlsData(data)), .. } = process(end, &mut []) {
-        if encode(data, outgoing).is_err() {
-            return;
-        }
+/// Adds the alert that tells the peer of an error, if there is one. It is the only thing that waits to be said: everything
+/// else was, before the bytes that led to the error were looked at. The library must not look at them again.
+fn tell<Data>(
+    end: &mut UnbufferedConnectionCommon<Data>,
+    process: Process<Data>,
+    rest: &mut [u8],
+    outgoing: &mut Vec<u8>,
+) {
+    if end.wants_write()
+        && let UnbufferedStatus { state: Ok(ConnectionState::EncodeTlsData(data)), .. } = process(end, rest)
+    {
+        // Without it the peer sees only that the connection ends.
+        let _ = encode(data, outgoing);
     }
 }
 
@@ -328,7 +353,10 @@ fn with_traffic<Data>(
     write: impl FnOnce(WriteTraffic<'_, Data>, &mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     loop {
-        match process(end, part).state? {
+        let UnbufferedStatus { discard: 0, state } = process(end, part) else {
+            return Err(Error::HandshakeNotComplete);
+        };
+        match state? {
             ConnectionState::WriteTraffic(traffic) => return write(traffic, outgoing),
             ConnectionState::EncodeTlsData(data) => encode(data, outgoing)?,
             ConnectionState::TransmitTlsData(mut data) => match data.may_encrypt_app_data() {

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, PKCS_ECDSA_P256_SHA256,
-    PKCS_RSA_SHA256, date_time_ymd,
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType, IsCa, KeyPair,
+    KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PKCS_RSA_SHA256, date_time_ymd,
 };
 
 /// A folder that is removed afterwards.
@@ -57,12 +57,18 @@ impl Authority {
     pub fn new(name: &str) -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         params.distinguished_name.push(DnType::CommonName, name);
         Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
     }
 
     pub fn pem(&self) -> String {
         self.0.pem()
+    }
+
+    /// A list of certificates that it has taken back.
+    pub fn revoke(&self, list: CertificateRevocationListParams) -> String {
+        list.signed_by(&self.0).unwrap().pem().unwrap()
     }
 
     /// A certificate for these host names (or none), whose subject has this common name.

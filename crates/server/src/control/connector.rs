@@ -1,7 +1,7 @@
 //! A connector: what it is told to do, and what it should do next.
 
 use crate::control::failover::{FailoverList, Server, advertised};
-use crate::control::profiles::LiveProfile;
+use crate::control::live_profile::LiveProfile;
 use crate::control::resolve::HostPort;
 use crate::control::retry::{Failed, Retry};
 use crate::shard::{ConnectionSettings, Repetition, SaslClientFactory};

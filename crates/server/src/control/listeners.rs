@@ -2,8 +2,9 @@
 
 use crate::authentication::Authentication;
 use crate::control::listener::{Listener, Stand, usable};
+use crate::control::live_profile::LiveProfile;
 use crate::control::lookup::{Asker, Lookups};
-use crate::control::profiles::{LiveProfile, Profiles};
+use crate::control::profiles::Profiles;
 use crate::control::resolve::system_words;
 use crate::control::settings;
 use crate::http::{Http, Site};

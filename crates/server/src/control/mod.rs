@@ -7,6 +7,7 @@ pub(crate) mod failover;
 pub(crate) mod inbox;
 pub(crate) mod listener;
 pub(crate) mod listeners;
+pub(crate) mod live_profile;
 pub(crate) mod lookup;
 pub(crate) mod network;
 pub(crate) mod plane;

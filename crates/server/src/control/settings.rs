@@ -13,7 +13,7 @@ pub(crate) fn of_listener(listener: &ListenerConfig, own_user_id_only: bool) -> 
         port: server.port.clone(),
     });
     Arc::new(ConnectionSettings {
-        require_encryption: listener.require_encryption,
+        require_encryption: listener.require_encryption || listener.require_ssl,
         initial_handshake_timeout: listener.initial_handshake_timeout,
         multi_tenant: listener.multi_tenant,
         own_user_id_only: own_user_id_only && listener.connection.role != config::Role::InterRouter,

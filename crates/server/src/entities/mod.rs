@@ -5,6 +5,7 @@ mod address_config;
 mod allocator;
 mod attributes;
 mod auto_link;
+mod certificate;
 mod connection;
 mod connector;
 mod data;
@@ -107,6 +108,7 @@ impl Backend for Entities {
             "router.connection.linkRoute" => link_route::connection_rows(&self.shards, entity_type, self.requester),
             "listener" => self.listeners.iter().map(|listener| listener.attributes.clone()).collect(),
             "sslProfile" => ssl_profile::rows(&self.profiles),
+            "certificate" => certificate::rows(&self.profiles, entity_type),
             "connector" => connector::rows(&self.connectors),
             "log" => self.logs.rows(),
             "logStats" => log_stats::rows(entity_type),
@@ -166,6 +168,13 @@ impl Backend for Entities {
                 connection::update(&self.shards, entity_type, identity, &changes, context, self.open_policy)
             }
             "router.link" => link::update(&self.shards, entity_type, identity, &changes),
+            "sslProfile" => {
+                let changed = self.profiles.changed(identity, &changes)?;
+                match self.check(entity_type, &changed)? {
+                    Settings::SslProfile(config) => Ok(ssl_profile::create(&self.profiles, changed, *config)),
+                    _ => Err(Failure::not_found()),
+                }
+            }
             _ => {
                 let changed = self.data.changed(entity_type, identity, changes)?;
                 self.check(entity_type, &changed)?;

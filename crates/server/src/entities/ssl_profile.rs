@@ -10,7 +10,7 @@ pub(super) fn rows(profiles: &Profiles) -> Vec<Attributes> {
     profiles.rows().into_iter().map(hide_password).collect()
 }
 
-/// Creates one; whether its files can be used shows in the log, as with the old router.
+/// Creates one, or changes it; whether its files can be used shows in the log, as with the old router.
 pub(super) fn create(profiles: &Profiles, attributes: Attributes, config: SslProfileConfig) -> Attributes {
     profiles.add(attributes.clone(), config);
     hide_password(attributes)

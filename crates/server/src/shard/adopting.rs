@@ -51,7 +51,11 @@ impl ShardHost {
         listener: Arc<Listener>,
         registry: &Registry,
     ) {
-        let side = listener.side(&transport.underneath(), &SaslHandle::new(&self.shared, id));
+        let side = if transport.is_ready() {
+            listener.side(&transport.underneath(), &SaslHandle::new(&self.shared, id))
+        } else {
+            Side::Acceptor { sasl: None, sasl_required: false }
+        };
         let settings = Arc::clone(&listener.settings);
         let slot = self.insert(id, transport, &settings, Peer::Accepted { from, to: listener }, side, None);
         self.start(core, slot, registry);
@@ -142,8 +146,7 @@ impl ShardHost {
         side: Side,
         hostname: Option<&str>,
     ) -> u32 {
-        let mut config = connection_config(&self.shared.container_id, settings, id, hostname);
-        config.security_layer_required &= !transport.underneath().encrypted;
+        let config = connection_config(&self.shared.container_id, settings, id, hostname, &transport);
         let entry = self.conns.vacant_entry();
         // Descriptors, and so connections, number far fewer than 2^32.
         let slot = entry.key() as u32;
@@ -173,6 +176,14 @@ impl Conn {
     /// The layers under AMQP are ready, and what they have shown of the peer is known.
     pub(super) fn prepared(&mut self, shared: &Arc<Shared>) {
         self.flags.preparing = false;
+        if let Some(tls) = self.transport.tls()
+            && let Some(user) = &tls.user
+        {
+            if let Some(letter) = tls.unknown_letter {
+                logging::log!(SERVER, Critical, "[C{}] Unrecognized component '{letter}' in uidFormat ", self.id);
+            }
+            logging::log!(SERVER, Debug, "User id is '{user}' ");
+        }
         self.renew_endpoint(shared);
     }
 
@@ -186,8 +197,7 @@ impl Conn {
                 (initiator(attempt, &underneath, &handle), Some(attempt.hostname.as_str()))
             }
         };
-        let mut config = connection_config(&shared.container_id, &self.settings, self.id, hostname);
-        config.security_layer_required &= !underneath.encrypted;
+        let config = connection_config(&shared.container_id, &self.settings, self.id, hostname, &self.transport);
         self.endpoint = Connection::new(config, side, self.began);
         let traced = self.flags.traced || protocol_is_traced();
         self.set_traced(traced);

@@ -13,6 +13,7 @@ use super::conn::{Conn, Peer};
 use super::event::ShardEvent;
 use super::host::ShardHost;
 use super::settings::{ConnectionSettings, FailoverServer, Role, StripAnnotations};
+use super::transport::Transport;
 use crate::DISPATCH_VERSION;
 
 /// What the old router says it is; clients and consoles look for it.
@@ -26,12 +27,13 @@ const WINDOW: u32 = i32::MAX as u32;
 /// Upper bound of `maxSessions`, and what 0 stands for.
 const MAX_SESSIONS: u32 = 32768;
 
-/// Our end of a connection with this number.
+/// Our end of a connection with this number over a transport that is ready.
 pub(super) fn connection_config(
     container_id: &str,
     settings: &ConnectionSettings,
     id: u64,
     hostname: Option<&str>,
+    transport: &Transport,
 ) -> ConnectionConfig {
     let capabilities: Vec<Symbol> = CAPABILITIES.iter().map(|name| Symbol::from(*name)).collect();
     let sessions = if settings.max_sessions == 0 { MAX_SESSIONS } else { settings.max_sessions.min(MAX_SESSIONS) };
@@ -50,7 +52,7 @@ pub(super) fn connection_config(
         desired_capabilities: capabilities,
         properties: Some(properties(settings, id)),
         handshake_time_out: zero_is(settings.initial_handshake_timeout, Some(DEFAULT_HANDSHAKE_TIMEOUT)),
-        security_layer_required: settings.require_encryption,
+        security_layer_required: settings.require_encryption && transport.tls().is_none(),
     }
 }
 

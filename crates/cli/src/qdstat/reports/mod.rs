@@ -2,6 +2,7 @@
 //! told of; attributes that an older router does not have leave their cells empty.
 
 mod addresses;
+mod certificates;
 mod connections;
 mod general;
 mod links;
@@ -46,6 +47,8 @@ pub enum Report {
     VhostGroups,
     /// Their statistics.
     VhostStats,
+    /// Certificates. (The old tool has no such report.)
+    Certificates,
     /// The newest lines of the log.
     Log,
 }
@@ -93,6 +96,7 @@ impl Report {
             Self::Vhosts => vhosts::blocks(source.rows("vhost")?),
             Self::VhostGroups => vhost_groups::blocks(&source.entities("vhost")?),
             Self::VhostStats => vhosts::stats_blocks(&source.entities("vhostStats")?),
+            Self::Certificates => certificates::blocks(&source.all_entities("certificate")?),
             Self::Log => log::blocks(&source.log()?),
         })
     }
