@@ -12,7 +12,7 @@ pub(crate) struct Handshake {
     pub(crate) sasl_required: bool,
     /// SASL has succeeded.
     pub(crate) authenticated: bool,
-    /// SASL has negotiated a security layer.
+    /// SASL has negotiated a security layer that encrypts.
     pub(crate) protected: bool,
     /// A peer that asks for TLS gets it.
     pub(crate) allow_tls: bool,
@@ -40,6 +40,11 @@ impl Handshake {
 }
 
 impl Connection {
+    /// Whether SASL has negotiated a security layer that is still to be taken.
+    pub fn has_security_layer(&self) -> bool {
+        self.handshake.as_ref().is_some_and(|handshake| handshake.layer.is_some())
+    }
+
     /// The security layer that SASL negotiated, once; see the crate's head.
     pub fn take_security_layer(&mut self) -> Option<Box<dyn SecurityLayer>> {
         self.handshake.as_mut()?.layer.take()

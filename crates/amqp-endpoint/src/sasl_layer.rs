@@ -271,7 +271,7 @@ impl Connection {
                     Mechanisms::Client(client) => client.security_layer(),
                 };
                 handshake.authenticated = true;
-                handshake.protected = handshake.layer.is_some();
+                handshake.protected = handshake.layer.as_ref().is_some_and(|layer| layer.strength() > 1);
                 let mechanism = sasl.chosen.take();
                 handshake.sasl = None;
                 self.phase = Phase::Authenticated;

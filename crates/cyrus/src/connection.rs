@@ -46,8 +46,8 @@ impl Connection {
     /// Says what lies under the exchange, and what is asked of it.
     pub(crate) fn set_terms(&mut self, terms: &Terms) -> Result<(), Failure> {
         let properties = SecurityProperties {
-            // What lies beneath counts towards it.
-            min_ssf: c_uint::from(terms.encrypt),
+            // One bit stands for signatures alone. What lies beneath counts towards it.
+            min_ssf: if terms.encrypt { 2 } else { 0 },
             max_ssf: MAX_STRENGTH,
             maxbufsize: MAX_PACKET,
             security_flags: if terms.no_anonymous { SEC_NOANONYMOUS } else { 0 },

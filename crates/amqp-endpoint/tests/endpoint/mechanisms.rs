@@ -160,6 +160,6 @@ impl SecurityLayer for Plain {
     }
 
     fn strength(&self) -> u32 {
-        1
+        56
     }
 }

@@ -86,6 +86,8 @@ pub(super) struct Flags {
     pub(super) choked: bool,
     /// The endpoint may have events without new bytes.
     pub(super) attention: bool,
+    /// SASL has negotiated a security layer that is still to be put in place.
+    pub(super) securing: bool,
     /// The transport is gone, or is to be.
     pub(super) broken: bool,
     /// The core and the log have heard of its end.

@@ -94,6 +94,7 @@ impl ShardHost {
             Event::Authenticated { mechanism, user } => {
                 if let Some(conn) = self.conns.get_mut(slot as usize) {
                     conn.authenticated = (mechanism.map(|mechanism| mechanism.0), user);
+                    conn.flags.securing = conn.endpoint.has_security_layer();
                 }
             }
             Event::Opened(open) => self.opened(core, slot, open),

@@ -32,6 +32,9 @@ impl ShardHost {
             conn.endpoint.flush(self.now);
             conn.write_traces();
         }
+        if conn.flags.securing {
+            conn.secure();
+        }
         conn.write();
         if let Some(when) = conn.next_look()
             && conn.timer.is_none_or(|timer| when < timer)
@@ -41,6 +44,7 @@ impl ShardHost {
         }
         if conn.flags.attention {
             self.attention.push(slot);
+            self.queue_read(slot);
         } else if conn.endpoint.output().len() <= OUTPUT_LOW {
             self.caught_up(slot);
         }
@@ -61,6 +65,18 @@ impl ShardHost {
 }
 
 impl Conn {
+    /// Puts the security layer in place that SASL has negotiated: what was said so far goes out plain, and what came
+    /// since the end of the exchange came through it.
+    fn secure(&mut self) {
+        self.flags.securing = false;
+        let Some(layer) = self.endpoint.take_security_layer() else { return };
+        let last_words = self.endpoint.output().to_vec();
+        self.endpoint.consume_output(last_words.len());
+        self.transport.secure(layer, last_words, std::mem::take(&mut self.leftover));
+        self.flags.attention = true;
+        self.flags.readable = true;
+    }
+
     /// Writes output until it is all gone or the socket is full.
     fn write(&mut self) {
         if !self.flags.broken

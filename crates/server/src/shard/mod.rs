@@ -36,6 +36,7 @@ mod reading;
 mod receiving;
 mod repetition;
 mod sasl;
+mod sasl_layer;
 mod settings;
 mod shared;
 #[cfg(test)]

@@ -153,11 +153,12 @@ fn connection_info(conn: &Conn, open: &Open) -> ConnectionInfo {
         strip_annotations: core_strip(settings.strip_annotations),
         link_capacity: settings.link_capacity,
         cost: settings.cost.max(cost_of_peer(open)).max(1),
-        encrypted: tls.is_some(),
+        // A layer of one bit signs, and hides nothing.
+        encrypted: tls.is_some() || conn.transport.sasl_strength() > 1,
         ssl: tls.is_some(),
         ssl_proto: tls.map(|tls| tls.protocol.to_owned()),
         ssl_cipher: tls.map(|tls| tls.cipher.to_owned()),
-        ssl_ssf: tls.map_or(0, |tls| tls.strength),
+        ssl_ssf: tls.map_or_else(|| conn.transport.sasl_strength(), |tls| tls.strength),
         streaming_links: open.offered_capabilities.iter().any(|offered| offered.as_str() == STREAMING_LINKS),
     }
 }

@@ -7,6 +7,7 @@ use std::io::{self, IoSlice, Read, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use amqp_endpoint::SecurityLayer;
 use mio::event::Source;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
@@ -15,6 +16,7 @@ use security::tls::PeerInfo;
 
 use super::arrival::Listener;
 use super::first_bytes::{FirstBytes, Kind};
+use super::sasl_layer::SaslLayer;
 use super::settings::ConnectorAttempt;
 use super::tls_layer::TlsLayer;
 use super::websocket::WebSocket;
@@ -29,6 +31,10 @@ pub(super) enum Transport {
     Tls(Box<TlsLayer>),
     /// A WebSocket over another transport.
     WebSocket(Box<WebSocket>),
+    /// A security layer of SASL's over another transport.
+    Sasl(Box<SaslLayer>),
+    /// Nothing at all, for the moment in which a layer is put over another.
+    Gone,
 }
 
 impl Transport {
@@ -59,6 +65,8 @@ impl Transport {
             }
             Self::Tls(tls) => tls.read(buffer),
             Self::WebSocket(socket) => socket.read(buffer),
+            Self::Sasl(layer) => layer.read(buffer),
+            Self::Gone => Ok(0),
         }
     }
 
@@ -81,9 +89,10 @@ impl Transport {
     /// Whether a read may find something though there is no event to tell of it, even if the last one would have blocked.
     pub(super) fn has_more(&self) -> bool {
         match self {
-            Self::Plain(_) | Self::Undecided(_) => false,
+            Self::Plain(_) | Self::Undecided(_) | Self::Gone => false,
             Self::Tls(tls) => tls.has_more(),
             Self::WebSocket(socket) => socket.has_more(),
+            Self::Sasl(layer) => layer.has_more(),
         }
     }
 
@@ -94,6 +103,8 @@ impl Transport {
             Self::Undecided(_) => Err(io::ErrorKind::WouldBlock.into()),
             Self::Tls(tls) => tls.write(bytes),
             Self::WebSocket(socket) => socket.write(bytes),
+            Self::Sasl(layer) => layer.write(bytes),
+            Self::Gone => Ok(0),
         }
     }
 
@@ -104,51 +115,71 @@ impl Transport {
             Self::Undecided(_) => Err(io::ErrorKind::WouldBlock.into()),
             Self::Tls(tls) => tls.write_both(first, second),
             Self::WebSocket(socket) => socket.write(if first.is_empty() { second } else { first }),
+            Self::Sasl(layer) => layer.write(if first.is_empty() { second } else { first }),
+            Self::Gone => Ok(0),
         }
     }
 
     /// Whether a layer has something to write of its own.
     pub(super) fn wants_write(&self) -> bool {
         match self {
-            Self::Plain(_) | Self::Undecided(_) => false,
+            Self::Plain(_) | Self::Undecided(_) | Self::Gone => false,
             Self::Tls(tls) => tls.wants_write(),
             Self::WebSocket(socket) => socket.wants_write(),
+            Self::Sasl(layer) => layer.wants_write(),
         }
     }
 
     /// Writes what layers have to write of their own.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Plain(_) | Self::Undecided(_) => Ok(()),
+            Self::Plain(_) | Self::Undecided(_) | Self::Gone => Ok(()),
             Self::Tls(tls) => tls.flush(),
             Self::WebSocket(socket) => socket.flush(),
+            Self::Sasl(layer) => layer.flush(),
         }
     }
 
     /// Ends the layers in their own ways. False: the peer has to be heard first.
     pub(super) fn close(&mut self) -> bool {
         match self {
-            Self::Plain(_) | Self::Undecided(_) => true,
+            Self::Plain(_) | Self::Undecided(_) | Self::Gone => true,
             Self::Tls(tls) => tls.close(),
             Self::WebSocket(socket) => socket.close(),
+            Self::Sasl(layer) => layer.close(),
         }
     }
 
     /// Why a layer cannot go on: condition and description.
     pub(super) fn fault(&self) -> Option<String> {
         match self {
-            Self::Plain(_) => None,
+            Self::Plain(_) | Self::Gone => None,
             Self::Undecided(first) => first.fault(),
             Self::Tls(tls) => tls.fault(),
             Self::WebSocket(socket) => socket.fault(),
+            Self::Sasl(layer) => layer.fault(),
+        }
+    }
+
+    /// Puts a security layer over it: see [`SaslLayer::new`].
+    pub(super) fn secure(&mut self, layer: Box<dyn SecurityLayer>, last_words: Vec<u8>, early: Vec<u8>) {
+        let beneath = std::mem::replace(self, Self::Gone);
+        *self = Self::Sasl(Box::new(SaslLayer::new(beneath, layer, last_words, early)));
+    }
+
+    /// Strength of SASL's security layer in bits; 0 without one.
+    pub(super) fn sasl_strength(&self) -> u32 {
+        match self {
+            Self::Sasl(layer) => layer.strength(),
+            _ => 0,
         }
     }
 
     /// Whether AMQP can be spoken over it.
     pub(super) fn is_ready(&self) -> bool {
         match self {
-            Self::Plain(_) => true,
-            Self::Undecided(_) => false,
+            Self::Plain(_) | Self::Sasl(_) => true,
+            Self::Undecided(_) | Self::Gone => false,
             Self::Tls(tls) => tls.is_ready(),
             Self::WebSocket(socket) => socket.beneath().is_ready(),
         }
@@ -157,9 +188,10 @@ impl Transport {
     /// What is known of its TLS, if it has any.
     pub(super) fn tls(&self) -> Option<&PeerInfo> {
         match self {
-            Self::Plain(_) | Self::Undecided(_) => None,
+            Self::Plain(_) | Self::Undecided(_) | Self::Gone => None,
             Self::Tls(tls) => tls.info(),
             Self::WebSocket(socket) => socket.beneath().tls(),
+            Self::Sasl(layer) => layer.beneath().tls(),
         }
     }
 
@@ -184,6 +216,8 @@ impl Transport {
             Self::Undecided(first) => first.stream().map(addresses).unwrap_or_default(),
             Self::Tls(tls) => tls.underneath(),
             Self::WebSocket(socket) => socket.beneath().underneath(),
+            Self::Sasl(layer) => layer.beneath().underneath(),
+            Self::Gone => Underneath::default(),
         }
     }
 
@@ -205,6 +239,8 @@ impl Transport {
             Self::Undecided(first) => first.stream(),
             Self::Tls(tls) => Some(tls.beneath()),
             Self::WebSocket(socket) => socket.beneath().stream(),
+            Self::Sasl(layer) => layer.beneath().stream(),
+            Self::Gone => None,
         }
     }
 
@@ -214,6 +250,8 @@ impl Transport {
             Self::Undecided(first) => first.stream_mut(),
             Self::Tls(tls) => Some(tls.beneath_mut()),
             Self::WebSocket(socket) => socket.beneath_mut().stream_mut(),
+            Self::Sasl(layer) => layer.beneath_mut().stream_mut(),
+            Self::Gone => None,
         }
     }
 }
