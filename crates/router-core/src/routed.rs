@@ -275,11 +275,12 @@ impl<H: Host> Core<H> {
             return;
         }
         self.remove_link(host, link, "Link detached");
-        // It is answered as the other end answered, even if that closes where the first only detached.
+        // It is answered as the other end answered, even if that closes where the first only detached. But a close is
+        // answered with a close (section 2.6.6), also where the other end only detached, as RabbitMQ 3 does.
         if let Some(partner) = partner
-            && self.links[partner].routed.as_ref().is_some_and(|routed| routed.ended.is_some())
+            && let Some(asked_to_close) = self.links[partner].routed.as_ref().and_then(|routed| routed.ended)
         {
-            self.answer_detach(host, partner, closed, error);
+            self.answer_detach(host, partner, closed || asked_to_close, error);
         }
     }
 

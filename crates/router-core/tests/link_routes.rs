@@ -330,6 +330,16 @@ fn a_detach_reaches_the_container_as_it_is_and_is_answered_when_the_container_ha
 }
 
 #[test]
+fn a_close_that_the_container_answers_with_a_detach_only_is_answered_with_a_close() {
+    let mut pair = pair(sender_to("queue"));
+    let (client, broker) = (pair.client, pair.broker);
+    pair.detach(client, true, None);
+    pair.world.calls();
+    pair.answer_detach(broker, false);
+    assert_eq!(pair.world.calls(), [Call::Detach { link: client.id, closed: true, error: None }]);
+}
+
+#[test]
 fn a_detach_by_the_container_reaches_the_client() {
     let mut pair = pair(receiver_from("queue"));
     let error = Some(ErrorCondition::new("some:error", "why"));

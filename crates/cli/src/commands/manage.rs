@@ -69,6 +69,7 @@ pub(super) fn run(arguments: ManageArguments, out: &mut dyn Write) -> Result<(),
     let address = arguments.router.address(&options.url);
     let request = Request {
         operation: arguments.operation,
+        conditions: Vec::new(),
         words: arguments.words,
         entity_type: arguments.entity_type,
         name: arguments.name,

@@ -35,8 +35,10 @@ const PARSER: Parser = Parser {
 /// Reads the command line: what is wanted, and the options about the connection.
 pub(super) fn parse(words: &[String]) -> Result<(Request, Parsed), Stop> {
     let mut parsed = PARSER.parse(words)?;
-    if !parsed.unknown.is_empty() {
-        return Err(PARSER.unrecognized(&parsed.unknown));
+    let (attributes, unknown): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut parsed.unknown).into_iter().partition(|word| attribute(word).is_some());
+    if !unknown.is_empty() {
+        return Err(PARSER.unrecognized(&unknown));
     }
     let mut words = std::mem::take(&mut parsed.words);
     if let Some(mark) = words.iter().position(|word| word == "--") {
@@ -47,9 +49,19 @@ pub(super) fn parse(words: &[String]) -> Result<(Request, Parsed), Stop> {
     }
     let text = |option| parsed.get(option).map(str::to_owned);
     let indent = parsed.get("--indent").and_then(|text| python::int(text).ok()).unwrap_or(2);
+    let options: Vec<String> = attributes.iter().filter_map(|word| attribute(word)).map(str::to_owned).collect();
+    let operation = words.remove(0);
+    let (more_words, conditions) = match operation.to_uppercase().as_str() {
+        "QUERY" | "READ" => (Vec::new(), options),
+        "CREATE" | "UPDATE" => (options, Vec::new()),
+        _ if attributes.is_empty() => Default::default(),
+        _ => return Err(PARSER.unrecognized(&attributes)),
+    };
+    words.extend(more_words);
     let request = Request {
-        operation: words.remove(0),
+        operation,
         words,
+        conditions,
         entity_type: text("--type"),
         name: text("--name"),
         identity: text("--identity"),
@@ -64,6 +76,12 @@ pub(super) fn parse(words: &[String]) -> Result<(Request, Parsed), Stop> {
         return Err(PARSER.wrong(&format!("Unexpected arguments: {}", request.words[most..].join(" "))));
     }
     Ok((request, parsed))
+}
+
+/// The attribute that an option gives which is none of the tool's own, as in `--host=0.0.0.0`. The old router's manual writes
+/// attributes so; its tool took them for part of the name.
+fn attribute(word: &str) -> Option<&str> {
+    word.strip_prefix("--").filter(|attribute| attribute.starts_with(|first: char| first.is_ascii_alphabetic()))
 }
 
 #[cfg(test)]
@@ -89,6 +107,20 @@ mod tests {
             ("query", vec!["name".to_owned()], None)
         );
         assert_eq!(request.entity_type.as_deref(), Some("listener"));
+    }
+
+    #[test]
+    fn attributes_may_be_written_as_options() {
+        let request = read(&["create", "--type=listener", "--port=1", "host=h", "--cost"]).expect("valid");
+        assert_eq!(request.words, ["host=h", "port=1", "cost"]);
+        let request = read(&["query", "prefix", "--type=address", "--waypoint=yes"]).expect("valid");
+        assert_eq!((request.words, request.conditions), (vec!["prefix".to_owned()], vec!["waypoint=yes".to_owned()]));
+    }
+
+    #[test]
+    fn operations_without_attributes_take_no_unknown_options() {
+        assert_eq!(error(&["delete", "--x=1"]), "qdmanage <operation>: error: unrecognized arguments: --x=1");
+        assert_eq!(error(&["query", "-x"]), "qdmanage <operation>: error: unrecognized arguments: -x");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod attributes;
+mod conditions;
 mod operations;
 
 use std::io::{Read, Write};
@@ -20,6 +21,8 @@ pub struct Request {
     pub operation: String,
     /// The words after it: attributes, with or without values.
     pub words: Vec<String>,
+    /// Attributes with the values that an entity must have, for queries: `NAME=VALUE`.
+    pub conditions: Vec<String>,
     /// Short or full.
     pub entity_type: Option<String>,
     /// Of the entity.

@@ -6,6 +6,7 @@ use management::repr::repr;
 
 use super::Request;
 use super::attributes::{from_json, from_words};
+use super::conditions;
 use crate::client::{Client, ClientError, Node};
 use crate::old_tools::Ended;
 
@@ -23,8 +24,8 @@ pub(super) enum Answer {
 /// What to ask of the router.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Operation {
-    /// All entities of a type, page by page.
-    Query { full_type: Option<String>, attributes: Vec<String> },
+    /// All entities of a type, page by page, that have certain values; `one`: only the first of them.
+    Query { full_type: Option<String>, attributes: Vec<String>, conditions: Map, one: bool },
     /// Requests one by one; `list`: the answers are printed as a list even if there is only one.
     Each { requests: Vec<client::Request>, list: bool },
     /// A request whose answer is not printed.
@@ -41,7 +42,14 @@ impl Operation {
         let full = request.entity_type.as_deref().map(full_type);
         let operation = request.operation.to_uppercase();
         Ok(match operation.as_str() {
-            "QUERY" => Self::Query { full_type: full, attributes: request.words.clone() },
+            "QUERY" => {
+                let conditions = from_words(&request.conditions, None)?;
+                Self::Query { full_type: full, attributes: request.words.clone(), conditions, one: false }
+            }
+            "READ" if !request.conditions.is_empty() && request.name.is_none() && request.identity.is_none() => {
+                let conditions = from_words(&request.conditions, None)?;
+                Self::Query { full_type: full, attributes: Vec::new(), conditions, one: true }
+            }
             "CREATE" | "UPDATE" => {
                 let (maps, list) = if request.stdin {
                     maps_of(&input()?)?
@@ -62,11 +70,19 @@ impl Operation {
     /// Asks.
     pub(super) fn perform(self, connection: &mut Client, node: &mut Node) -> Result<Answer, ClientError> {
         match self {
-            Self::Query { full_type, attributes } => {
-                let names: Vec<&str> = attributes.iter().map(String::as_str).collect();
+            Self::Query { full_type, attributes, conditions, one } => {
+                let mut names: Vec<&str> = attributes.iter().map(String::as_str).collect();
+                if !names.is_empty() {
+                    names.extend(conditions.0.iter().filter_map(|(name, _)| name.as_text()));
+                }
                 let found = node.query(connection, full_type.as_deref(), &names, 0)?;
-                let maps = found.into_entities().iter().map(|entity| Value::Map(entity.to_map())).collect();
-                Ok(Answer::Json(Value::List(maps)))
+                let maps = found.into_entities().iter().map(|entity| entity.to_map()).collect();
+                let mut maps = conditions::meeting(maps, &conditions, &attributes);
+                match (one, maps.is_empty()) {
+                    (false, _) => Ok(Answer::Json(Value::List(maps))),
+                    (true, false) => Ok(Answer::Json(maps.swap_remove(0))),
+                    (true, true) => Err(ClientError::Invalid("No entity has these attributes".to_owned())),
+                }
             }
             Self::Each { requests, list } => {
                 let mut answers = Vec::with_capacity(requests.len());
@@ -101,8 +117,12 @@ fn message(operation: &str, request: &Request, body: Map) -> client::Request {
     if let Some(name) = given(&request.entity_type, "type") {
         properties.insert("type", full_type(&name));
     }
+    // A module's log has its name.
+    let is_log = properties.get("type").and_then(Value::as_text) == Some("org.apache.qpid.dispatch.log");
+    let of_module =
+        body.get("module").and_then(Value::as_text).filter(|_| is_log).map(|module| format!("log/{module}"));
     let identity = if operation == "CREATE" { None } else { given(&request.identity, "identity") };
-    let name = if identity.is_some() { request.name.clone() } else { given(&request.name, "name") };
+    let name = if identity.is_some() { request.name.clone() } else { given(&request.name, "name").or(of_module) };
     if let Some(name) = name {
         properties.insert("name", name);
     }
