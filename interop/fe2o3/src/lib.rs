@@ -1,12 +1,14 @@
-//! A router program in a process of its own, and fe2o3-amqp clients for it.
+//! A router program in a process of its own, fe2o3-amqp clients for it, and a broker behind it.
 #![forbid(unsafe_code)]
+
+pub mod broker;
 
 use fe2o3_amqp::Session;
 use fe2o3_amqp::connection::{Connection, ConnectionHandle};
 use fe2o3_amqp::sasl_profile::SaslProfile;
 use fe2o3_amqp::session::SessionHandle;
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -28,12 +30,17 @@ pub struct Router {
 impl Router {
     /// Starts a router on a free port of the loopback interface, and waits until it listens there.
     pub fn start() -> Self {
+        Self::with("")
+    }
+
+    /// Starts a router with these sections in its configuration.
+    pub fn with(sections: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a free port").port();
         let text = format!(
             "router {{\n mode: standalone\n id: interop\n}}\nlistener {{\n host: 127.0.0.1\n port: {port}\n \
              saslMechanisms: ANONYMOUS\n authenticatePeer: no\n}}\naddress {{\n prefix: multicast\n \
-             distribution: multicast\n}}\nlog {{\n module: DEFAULT\n enable: info+\n outputFile: {}\n}}\n",
+             distribution: multicast\n}}\nlog {{\n module: DEFAULT\n enable: info+\n outputFile: {}\n}}\n{sections}\n",
             folder.path().join("router.log").display()
         );
         std::fs::write(folder.path().join("router.conf"), text).expect("the configuration is written");
@@ -68,6 +75,32 @@ impl Router {
         Client { connection, session }
     }
 
+    /// What a management query prints.
+    pub fn query(&self, entity_type: &str, attribute: &str) -> String {
+        let asked = Command::new(program("qdmanage"))
+            .args(["-b", &format!("127.0.0.1:{}", self.port), "query", "--type", entity_type, attribute])
+            .output()
+            .expect("qdmanage runs");
+        String::from_utf8_lossy(&asked.stdout).into_owned()
+    }
+
+    /// Waits until a query prints what is wanted.
+    pub async fn wait_for(&self, entity_type: &str, attribute: &str, wanted: impl Fn(&str) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let told = self.query(entity_type, attribute);
+            if wanted(&told) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "waited in vain for {entity_type} {attribute}: {told}\n{}", self.log());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("router.log")).unwrap_or_default()
+    }
+
     fn listens(&self) {
         let deadline = Instant::now() + PATIENCE;
         while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
@@ -85,13 +118,18 @@ impl Drop for Router {
     }
 }
 
-fn run(folder: &Path) -> Child {
+/// The path of one of the programs under test.
+fn program(name: &str) -> PathBuf {
     let programs = std::env::var_os(PROGRAMS).unwrap_or_else(|| {
         panic!("{PROGRAMS} must name the folder of the programs under test; `cargo xtask interop` sets it")
     });
+    Path::new(&programs).join(name)
+}
+
+fn run(folder: &Path) -> Child {
     let output = std::fs::File::create(folder.join("router.out")).expect("a file for the router's output");
     let errors = output.try_clone().expect("a second handle");
-    Command::new(Path::new(&programs).join("qdrouterd"))
+    Command::new(program("qdrouterd"))
         .arg("-c")
         .arg(folder.join("router.conf"))
         .stdin(Stdio::null())

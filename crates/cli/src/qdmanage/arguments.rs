@@ -35,12 +35,11 @@ const PARSER: Parser = Parser {
 /// Reads the command line: what is wanted, and the options about the connection.
 pub(super) fn parse(words: &[String]) -> Result<(Request, Parsed), Stop> {
     let mut parsed = PARSER.parse(words)?;
-    let (attributes, unknown): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut parsed.unknown).into_iter().partition(|word| attribute(word).is_some());
-    if !unknown.is_empty() {
-        return Err(PARSER.unrecognized(&unknown));
+    if parsed.unknown.iter().any(|word| attribute(word).is_none()) {
+        return Err(PARSER.unrecognized(&parsed.unknown));
     }
-    let mut words = std::mem::take(&mut parsed.words);
+    let (attributes, mut words): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut parsed.words).into_iter().partition(|word| attribute(word).is_some());
     if let Some(mark) = words.iter().position(|word| word == "--") {
         words.remove(mark);
     }
@@ -49,8 +48,8 @@ pub(super) fn parse(words: &[String]) -> Result<(Request, Parsed), Stop> {
     }
     let text = |option| parsed.get(option).map(str::to_owned);
     let indent = parsed.get("--indent").and_then(|text| python::int(text).ok()).unwrap_or(2);
-    let options: Vec<String> = attributes.iter().filter_map(|word| attribute(word)).map(str::to_owned).collect();
     let operation = words.remove(0);
+    let options: Vec<String> = attributes.iter().filter_map(|word| attribute(word)).map(str::to_owned).collect();
     let (more_words, conditions) = match operation.to_uppercase().as_str() {
         "QUERY" | "READ" => (Vec::new(), options),
         "CREATE" | "UPDATE" => (options, Vec::new()),
