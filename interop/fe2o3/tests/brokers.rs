@@ -135,8 +135,8 @@ async fn a_browser_leaves_messages_in_the_queue() {
 async fn what_is_sent_within_a_transaction_is_there_once_that_is_committed() {
     let mut site = Site::new().await;
     let mut sender = site.sender("queue.a").await;
-    let mut controller = soon(Controller::attach(&mut site.client.session, "control")).await.expect("a coordinator");
-    let transaction = soon(Transaction::declare(&mut controller, None)).await.expect("a transaction");
+    let controller = soon(Controller::attach(&mut site.client.session, "control")).await.expect("a coordinator");
+    let transaction = soon(Transaction::declare(&controller, None)).await.expect("a transaction");
 
     for body in ["one", "two"] {
         let outcome = soon(transaction.post(&mut sender, body)).await.expect("an outcome");
@@ -152,8 +152,8 @@ async fn what_is_sent_within_a_transaction_is_there_once_that_is_committed() {
 async fn what_is_sent_within_a_transaction_is_nowhere_once_that_is_rolled_back() {
     let mut site = Site::new().await;
     let mut sender = site.sender("queue.a").await;
-    let mut controller = soon(Controller::attach(&mut site.client.session, "control")).await.expect("a coordinator");
-    let transaction = soon(Transaction::declare(&mut controller, None)).await.expect("a transaction");
+    let controller = soon(Controller::attach(&mut site.client.session, "control")).await.expect("a coordinator");
+    let transaction = soon(Transaction::declare(&controller, None)).await.expect("a transaction");
 
     soon(transaction.post(&mut sender, "x")).await.expect("an outcome");
     soon(transaction.rollback()).await.expect("the transaction is rolled back");
@@ -171,7 +171,7 @@ async fn what_is_accepted_within_a_transaction_is_gone_once_that_is_committed() 
         let mut receiver = site.receiver("queue.a").await;
         let mut controller =
             soon(Controller::attach(&mut site.client.session, "control")).await.expect("a coordinator");
-        let transaction = soon(Transaction::declare(&mut controller, None)).await.expect("a transaction");
+        let transaction = soon(Transaction::declare(&controller, None)).await.expect("a transaction");
 
         let delivery = next(&mut receiver).await;
         soon(transaction.accept(&mut receiver, &delivery)).await.expect("it is accepted within the transaction");
