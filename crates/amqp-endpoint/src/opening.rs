@@ -112,6 +112,11 @@ impl Connection {
         self.limits.remote_max_frame_size
     }
 
+    /// The connection has been closed, by either end, or has failed.
+    pub fn is_ending(&self) -> bool {
+        self.phase == Phase::Finished || self.said.close
+    }
+
     /// Nothing more will happen once the output is written.
     pub fn is_finished(&self) -> bool {
         self.phase == Phase::Finished && self.queue.is_empty()

@@ -77,9 +77,12 @@ impl Config {
             let vhosts = drafts(source, parsed.sections, &mut report);
             all.extend(vhosts.into_iter().filter(|draft| is_vhost(draft, &mut report)));
         }
-        rules::check(&all, &mut report);
+        let without_effect = rules::check(&all, &mut report);
         if !report.problems.is_empty() {
             return Err(failed(Cause::Invalid, report));
+        }
+        for place in without_effect.into_iter().rev() {
+            all.remove(place);
         }
         let entities = in_load_order(all);
         Ok(Config { router: router_of(&entities), entities, warnings: report.warnings })

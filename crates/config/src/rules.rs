@@ -3,7 +3,7 @@
 use crate::configuration::Settings;
 use crate::draft::Draft;
 use crate::report::Report;
-use crate::settings::{Mode, Role};
+use crate::settings::{AddressConfig, Mode, Role};
 use crate::vhost_rules::VhostNames;
 use management::schema::{Class, EXCHANGE, Invalid};
 use management::{Attributes, EntityType, names};
@@ -35,8 +35,8 @@ pub fn check_role(entity_type: &'static EntityType, attributes: &Attributes, mod
     }
 }
 
-/// Checks all entities of a configuration against each other.
-pub(crate) fn check(drafts: &[Draft<'_>], report: &mut Report) {
+/// Checks all entities of a configuration against each other. Gives the places of those that have no effect.
+pub(crate) fn check(drafts: &[Draft<'_>], report: &mut Report) -> Vec<usize> {
     let router = drafts.iter().find(|draft| draft.entity_type.short == "router");
     let mode = match router.map(|draft| (&draft.settings, &draft.faulty)) {
         None => Some(Mode::Standalone),
@@ -48,13 +48,16 @@ pub(crate) fn check(drafts: &[Draft<'_>], report: &mut Report) {
         .iter()
         .any(|draft| matches!(&draft.settings, Settings::Policy(policy) if policy.enable_vhost_name_patterns));
     let mut earlier = Earlier::default();
-    for draft in drafts {
+    let mut without_effect = Vec::new();
+    for (place, draft) in drafts.iter().enumerate() {
         let role = mode.map_or(Ok(()), |mode| check_role(draft.entity_type, &draft.attributes, mode));
+        let address = earlier.address(draft);
+        let repeated = address == Ok(true);
         let verdicts = [
             role,
+            address.map(drop),
             earlier.singleton(draft),
             earlier.unique(draft),
-            earlier.address(draft),
             earlier.exchange(draft),
             earlier.vhost(draft, patterns),
             binding(draft, &names),
@@ -65,12 +68,21 @@ pub(crate) fn check(drafts: &[Draft<'_>], report: &mut Report) {
             let span = draft.span_of(invalid.attribute.as_deref().unwrap_or_default());
             report.invalid(draft.source, span, invalid, None);
         }
+        if repeated {
+            report.warn(
+                draft.source,
+                draft.node.span,
+                "This section repeats an earlier one and has no effect; remove it",
+            );
+            without_effect.push(place);
+        }
         if let Settings::Vhost(vhost) = &draft.settings {
             for warning in vhost.warnings() {
                 report.warn(draft.source, draft.span_of("groups"), warning);
             }
         }
     }
+    without_effect
 }
 
 /// What the sections before the present one have taken.
@@ -116,10 +128,15 @@ impl<'d> Earlier<'d> {
         Ok(())
     }
 
-    /// Each address has one treatment.
-    fn address(&mut self, draft: &'d Draft<'d>) -> Result<(), Invalid> {
-        let Settings::Address(address) = &draft.settings else { return Ok(()) };
-        let Some(other) = self.addresses.insert(address.matches.pattern(), draft) else { return Ok(()) };
+    /// Each address has one treatment. A section that repeats an earlier one, word by word, has no effect: the old router
+    /// starts with such files, and nothing in them is ambiguous. True: this is one.
+    fn address(&mut self, draft: &'d Draft<'d>) -> Result<bool, Invalid> {
+        let Settings::Address(address) = &draft.settings else { return Ok(false) };
+        let Some(other) = self.addresses.insert(address.matches.pattern(), draft) else { return Ok(false) };
+        let named_alike = |other: &AddressConfig| AddressConfig { name: address.name.clone(), ..other.clone() };
+        if matches!(&other.settings, Settings::Address(other) if named_alike(other) == *address) {
+            return Ok(true);
+        }
         let attribute = if draft.is_written("prefix") { "prefix" } else { "pattern" };
         let text = format!("Already exists: an address with {attribute} '{}'", address.matches.as_str());
         let hint = format!("remove one of the two sections; another is in line {}", line_of(other));

@@ -15,7 +15,7 @@ fuzz_target!(|data: &[u8]| {
 
 fn read(name: &str, text: &str) {
     match Config::from_sources(&Source::new(name, text), &mut |_| Ok(Vec::new())) {
-        Ok(config) => drop(config.unsupported()),
+        Ok(config) => drop(config),
         Err(errors) => {
             let lines = text.split('\n').count();
             for place in errors.problems.iter().filter_map(|problem| problem.place.as_ref()) {

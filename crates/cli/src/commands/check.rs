@@ -31,20 +31,10 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<(),
     for path in &arguments.files {
         match Config::load(path) {
             Ok(config) => {
-                let mut unsupported = config.unsupported();
-                unsupported.sort_by(|one, other| one.place.cmp(&other.place));
                 for warning in &config.warnings {
                     writeln!(out, "{warning}")?;
                 }
-                for entity in &unsupported {
-                    match &entity.place {
-                        Some(place) => writeln!(out, "{place}: {}", entity.sentence)?,
-                        None => writeln!(out, "{}: {}", path.display(), entity.sentence)?,
-                    }
-                }
-                if !unsupported.is_empty() {
-                    wrong += 1;
-                } else if !arguments.quiet {
+                if !arguments.quiet {
                     writeln!(out, "{}: nothing is wrong", path.display())?;
                 }
             }
@@ -105,13 +95,5 @@ mod tests {
         assert!(result.is_err());
         let place = |line: u32| format!("{}:{line}:", file.0.display());
         assert!(text.contains(&place(2)) && text.contains(&place(5)), "{text}");
-    }
-
-    #[test]
-    fn what_this_version_cannot_run_yet_is_told() {
-        let file = Scratch::with("later", "router {\n mode: standalone\n}\nsslProfile {\n name: x\n}\n");
-        let (result, text) = check(&file);
-        assert!(result.is_err());
-        assert!(text.contains(":4:1: ") && text.contains("TLS"), "{text}");
     }
 }

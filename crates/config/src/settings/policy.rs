@@ -5,7 +5,7 @@ use management::Attributes;
 use management::schema::{Class, Invalid};
 
 /// What the `policy` entity says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyConfig {
     /// Connections that may be open at the same time, of whatever kind.
     pub max_connections: u32,

@@ -7,4 +7,3 @@ mod mistakes;
 mod reading;
 mod robustness;
 mod rules;
-mod unsupported;

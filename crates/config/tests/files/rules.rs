@@ -76,6 +76,13 @@ fn bindings_belong_to_exchanges_that_exist() {
 }
 
 #[test]
+fn an_address_section_that_is_repeated_word_by_word_has_no_effect() {
+    let section = "address {\n prefix: a\n distribution: multicast\n}\n";
+    let config = read(&format!("{section}{section}")).unwrap();
+    assert_eq!((config.addresses().count(), config.warnings.len()), (1, 1));
+}
+
+#[test]
 fn a_name_stands_for_one_vhost() {
     let text = mistake("vhost {\n hostname: a\n aliases: x\n}\nvhost {\n hostname: b\n aliases: x\n}");
     assert_eq!(text, "Policy for vhost 'b' alias 'x' conflicts with existing alias for vhost 'a'");

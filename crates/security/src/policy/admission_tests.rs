@@ -17,7 +17,7 @@ fn policy(limits: &[(&str, i64)], groups: &[(&str, &[(&str, &str)])]) -> Policy 
     }
     let vhost = VhostConfig::from_attributes(&attributes).unwrap();
     let config = PolicyConfig::from_attributes(&Attributes::new()).unwrap();
-    Policy::new(&config, [&vhost], &|_| Vec::new())
+    Policy::new(&config, vec![Arc::new(Vhost::new(&vhost, &|_| Vec::new()))])
 }
 
 fn request(id: u64, user: &'static str) -> OpenRequest<'static> {

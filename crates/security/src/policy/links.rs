@@ -1,7 +1,5 @@
 //! May this link be attached?
 
-use std::fmt;
-
 use super::Settings;
 
 /// A link that the peer attaches.
@@ -19,6 +17,19 @@ pub struct LinkRequest<'a> {
     pub fallback: bool,
     /// Links of this direction that the peer has already.
     pub open: u32,
+}
+
+impl LinkRequest<'_> {
+    /// What it comes down to whether the link is allowed.
+    pub fn subject(&self) -> LinkDenial {
+        let named = self.address.is_some_and(|address| !address.is_empty());
+        match (self.sender, named) {
+            (false, _) if self.dynamic => LinkDenial::Dynamic,
+            (_, true) => LinkDenial::Address,
+            (true, false) => LinkDenial::Anonymous,
+            (false, false) => LinkDenial::NoSource,
+        }
+    }
 }
 
 /// Why a link is refused.
@@ -79,13 +90,7 @@ impl LinkDenial {
 
     /// What the old router's log says of it: the words that follow `DENY AMQP Attach`. `who` is the user, `host` its
     /// address and `vhost` the host name in its open.
-    pub fn describe<'d>(
-        self,
-        link: &'d LinkRequest<'d>,
-        who: &'d str,
-        host: &'d str,
-        vhost: &'d str,
-    ) -> impl fmt::Display {
+    pub fn describe(self, link: &LinkRequest<'_>, who: &str, host: &str, vhost: &str) -> String {
         let kind = if link.sender { "sender" } else { "receiver" };
         let named = link.address.unwrap_or_default();
         let of = format!("for user '{who}', rhost '{host}', vhost '{vhost}'");
@@ -169,8 +174,7 @@ mod tests {
 
     #[test]
     fn denials_are_described_in_the_old_routers_words() {
-        let text =
-            |denial: LinkDenial, link: &LinkRequest<'_>| denial.describe(link, "bob", "10.0.0.1", "h").to_string();
+        let text = |denial: LinkDenial, link: &LinkRequest<'_>| denial.describe(link, "bob", "10.0.0.1", "h");
         let of = "for user 'bob', rhost '10.0.0.1', vhost 'h'";
         assert_eq!(text(LinkDenial::TooMany, &sender(None)), format!("sender {of} based on maxSenders limit"));
         assert_eq!(

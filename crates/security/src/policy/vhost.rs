@@ -44,6 +44,8 @@ impl Group {
 pub struct Vhost {
     /// Its name.
     pub name: Box<str>,
+    /// Its other names.
+    pub aliases: Vec<Box<str>>,
     /// Connections at a time.
     pub max_connections: u32,
     /// Connections at a time of one user, unless the group says otherwise.
@@ -71,6 +73,7 @@ impl Vhost {
         let others = by_user.get(EVERYONE).copied();
         Self {
             name: config.hostname.as_str().into(),
+            aliases: config.aliases.iter().map(|alias| alias.as_str().into()).collect(),
             max_connections: config.max_connections,
             max_connections_per_user: config.max_connections_per_user,
             max_connections_per_host: config.max_connections_per_host,

@@ -1,10 +1,9 @@
 //! All vhosts: which one holds for a host name?
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::Arc;
 
-use config::{PolicyConfig, VhostConfig};
+use config::PolicyConfig;
 use router_core::{Pattern, PatternTree};
 
 use super::Vhost;
@@ -23,30 +22,26 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Compiles what is configured; for `addresses_of` see [`Hosts::new`](super::Hosts::new).
-    pub fn new<'v>(
-        config: &PolicyConfig,
-        vhosts: impl IntoIterator<Item = &'v VhostConfig>,
-        addresses_of: &dyn Fn(&str) -> Vec<IpAddr>,
-    ) -> Self {
+    /// From compiled vhosts.
+    pub fn new(config: &PolicyConfig, vhosts: Vec<Arc<Vhost>>) -> Self {
         let mut policy = Self { max_message_size: config.max_message_size.unwrap_or(0), ..Self::default() };
-        for vhost in vhosts {
-            let index = policy.vhosts.len();
-            policy.vhosts.push(Arc::new(Vhost::new(vhost, addresses_of)));
+        for (index, vhost) in vhosts.iter().enumerate() {
+            policy.by_name.insert(vhost.name.clone(), index);
+        }
+        policy.default = policy.by_name.get(config.default_vhost.as_str()).copied();
+        for (index, vhost) in vhosts.iter().enumerate() {
             // The names of vhosts come before the aliases of others.
-            policy.by_name.insert(vhost.hostname.as_str().into(), index);
             for alias in &vhost.aliases {
-                policy.by_name.entry(alias.as_str().into()).or_insert(index);
+                policy.by_name.entry(alias.clone()).or_insert(index);
             }
             if config.enable_vhost_name_patterns {
-                let names = vhost.aliases.iter().chain([&vhost.hostname]);
+                let names = vhost.aliases.iter().chain([&vhost.name]);
                 for pattern in names.filter_map(|name| Pattern::parse(name)) {
                     policy.patterns.insert(&pattern, index);
                 }
             }
         }
-        policy.default = policy.by_name.get(config.default_vhost.as_str()).copied();
-        policy.default = policy.default.filter(|&index| *policy.vhosts[index].name == *config.default_vhost);
+        policy.vhosts = vhosts;
         policy
     }
 
@@ -66,6 +61,7 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use config::VhostConfig;
     use management::Attributes;
 
     fn vhost(hostname: &str, aliases: &str) -> VhostConfig {
@@ -76,7 +72,8 @@ mod tests {
     fn policy(patterns: bool, vhosts: &[VhostConfig]) -> Policy {
         let attributes = Attributes::new().with("enableVhostNamePatterns", patterns.into());
         let config = PolicyConfig::from_attributes(&attributes).unwrap();
-        Policy::new(&config, vhosts, &|_| Vec::new())
+        let compiled = vhosts.iter().map(|vhost| Arc::new(Vhost::new(vhost, &|_| Vec::new())));
+        Policy::new(&config, compiled.collect())
     }
 
     fn found(policy: &Policy, hostname: &str) -> Option<String> {

@@ -10,8 +10,6 @@ pub(crate) enum StartFailure {
     Config(Box<config::Errors>),
     /// A setting is well formed and cannot be put to work.
     Setting(String),
-    /// The configuration asks for what this version does not do yet.
-    Unsupported(Vec<config::Unsupported>),
     /// The system refused something: what the router wanted to do, and why it cannot.
     System(&'static str, io::Error),
 }
@@ -21,17 +19,6 @@ impl fmt::Display for StartFailure {
         match self {
             StartFailure::Config(errors) => f.write_str(&errors.start_up_message()),
             StartFailure::Setting(text) => write!(f, "Python: CError: Configuration: {text}"),
-            StartFailure::Unsupported(all) => {
-                f.write_str("Configuration: this version cannot run all of this configuration")?;
-                for unsupported in all {
-                    f.write_str("\n    ")?;
-                    if let Some(place) = &unsupported.place {
-                        write!(f, "{place}: ")?;
-                    }
-                    f.write_str(&unsupported.sentence)?;
-                }
-                Ok(())
-            }
             StartFailure::System(what, error) => write!(f, "System: cannot {what}: {error}"),
         }
     }

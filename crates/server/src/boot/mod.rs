@@ -15,6 +15,7 @@ use crate::control::listeners::Listeners;
 use crate::control::lookup::Lookups;
 use crate::control::network::Network;
 use crate::control::plane::Plane;
+use crate::control::policies::Policies;
 use crate::control::profiles::Profiles;
 use crate::control::report::Questions;
 use crate::control::uplink::EdgeUplink;
@@ -26,8 +27,8 @@ use crate::http::Http;
 use crate::process::memory;
 use crate::shard::{ShardEvent, Shards};
 use crate::{ConfigSource, DISPATCH_VERSION, Options};
-use config::{Config, Distribution, Entity, Mode, PolicyConfig, RouterConfig, Settings};
-use management::{Agent, Attributes};
+use config::{Config, Distribution, Entity, Mode, RouterConfig, Settings};
+use management::Agent;
 use router_core::{RouterSettings, Treatment};
 use tokio::sync::mpsc;
 
@@ -44,29 +45,19 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
     let mut config = load(&options.config)?;
     identity::complete(&mut config).map_err(|error| StartFailure::System("read random numbers", error))?;
     let logs = start_logs(&config)?;
-    refuse_unsupported(&config)?;
 
     let (events, receiver) = mpsc::unbounded_channel();
     let shards = start_shards(options, &config.router, events)?;
     let (lookups, looked_up) = Lookups::new();
     let (questions, asked) = Questions::new();
     let http = Http::new(shards.clone(), questions);
-    let open_policy = config.open_policy();
     let profiles = Profiles::default();
     let authentication = Authentication::start(&config.router).map_err(StartFailure::Setting)?;
     let entities = Entities {
         router: RouterEntity::new(&config, shards.now()),
-        policy: Attributes::new(),
-        open_policy,
+        policies: Policies::start(&shards, lookups.clone(), &config),
         logs,
-        listeners: Listeners::new(
-            shards.clone(),
-            lookups.clone(),
-            authentication.clone(),
-            http,
-            open_policy,
-            profiles.clone(),
-        ),
+        listeners: Listeners::new(shards.clone(), lookups.clone(), authentication.clone(), http, profiles.clone()),
         connectors: Connectors::new(shards.clone(), lookups, authentication.clone(), profiles.clone()),
         profiles,
         network: (config.router.mode == Mode::Interior).then(|| Network::start(&shards, &config.router)),
@@ -124,11 +115,6 @@ fn start_logs(config: &Config) -> Result<LogEntities, StartFailure> {
     Ok(logs)
 }
 
-fn refuse_unsupported(config: &Config) -> Result<(), StartFailure> {
-    let unsupported = config.unsupported();
-    if unsupported.is_empty() { Ok(()) } else { Err(StartFailure::Unsupported(unsupported)) }
-}
-
 fn start_shards(
     options: &Options,
     router: &RouterConfig,
@@ -180,12 +166,8 @@ fn apply(
     Entity { entity_type, attributes, settings, .. }: Entity,
 ) -> Result<(), StartFailure> {
     match settings {
-        Settings::Log(_) | Settings::Router(_) => Ok(()), // before the shards were started
-        Settings::Policy(policy) => {
-            announce_policy(&policy);
-            entities.policy = attributes;
-            Ok(())
-        }
+        // Before the shards were started, or right after.
+        Settings::Log(_) | Settings::Router(_) | Settings::Policy(_) | Settings::Vhost(_) => Ok(()),
         Settings::Address(_) => add_address_config(&entities.shards, &attributes).map(drop).map_err(|e| e.to_string()),
         Settings::AutoLink(auto) => add_auto_link(&entities.shards, auto).map(drop),
         Settings::LinkRoute(route) => add_link_route(&entities.shards, route).map(drop),
@@ -204,17 +186,4 @@ fn apply(
         _ => entities.data.create(entity_type, attributes).map(drop).map_err(|failure| failure.description),
     }
     .map_err(StartFailure::Setting)
-}
-
-fn announce_policy(policy: &PolicyConfig) {
-    logging::log!(
-        POLICY,
-        Info,
-        "Policy configured maxConnections: {}, policyDir: '{}',access rules enabled: '{}', use hostname patterns: '{}'",
-        policy.max_connections,
-        policy.policy_dir.as_deref().unwrap_or_default(),
-        policy.enable_vhost_policy,
-        policy.enable_vhost_name_patterns,
-    );
-    logging::log!(POLICY, Info, "Policy fallback defaultVhost is defined: '{}'", policy.default_vhost);
 }

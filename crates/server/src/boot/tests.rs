@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::control::plane::End;
-use management::{Backend, EntityType, Failure, RequestContext};
+use management::{Attributes, Backend, EntityType, Failure, RequestContext};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 

@@ -108,6 +108,10 @@ pub(crate) enum Refusal {
     Tag,
     /// It speaks for another user than the one who sends it.
     UserId,
+    /// Its sender may not send to where it goes.
+    Target,
+    /// It is larger than its sender may send.
+    Size,
 }
 
 impl Refusal {
@@ -118,6 +122,8 @@ impl Refusal {
             Self::Annotations(text) => ErrorCondition::new("amqp:invalid-field", text),
             Self::Tag => ErrorCondition::new("amqp:invalid-field", "delivery tag length exceeded"),
             Self::UserId => ErrorCondition::new("amqp:unauthorized-access", "user_id proxy violation"),
+            Self::Target => ErrorCondition::new("amqp:unauthorized-access", "policy violation on target"),
+            Self::Size => ErrorCondition::new("amqp:link:message-size-exceeded", "Message size exceeded"),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::control::resolve::system_words;
 use crate::control::settings;
 use crate::http::{Http, Site};
 use crate::shard::{ListenerId, ListenerSpec, ListenerTls, Shards, bind_all};
-use config::{ListenerConfig, OpenPolicy};
+use config::ListenerConfig;
 use management::Attributes;
 use security::tls::ClientCertificate;
 use std::collections::BTreeMap;
@@ -31,8 +31,6 @@ pub(crate) struct Listeners {
     authentication: Authentication,
     http: Http,
     last_id: u64,
-    /// Their peers may not speak for other users; see [`settings::of_listener`].
-    own_user_id_only: bool,
     profiles: Profiles,
     all: BTreeMap<ListenerId, Listener>,
 }
@@ -43,20 +41,9 @@ impl Listeners {
         lookups: Lookups,
         authentication: Authentication,
         http: Http,
-        policy: Option<OpenPolicy>,
         profiles: Profiles,
     ) -> Self {
-        let own_user_id_only = policy.is_some_and(|policy| !policy.allow_user_id_proxy);
-        Listeners {
-            shards,
-            lookups,
-            authentication,
-            http,
-            last_id: 0,
-            own_user_id_only,
-            profiles,
-            all: BTreeMap::new(),
-        }
+        Listeners { shards, lookups, authentication, http, last_id: 0, profiles, all: BTreeMap::new() }
     }
 
     /// Adds a listener and starts to open it; [`Listeners::looked_up`] goes on.
@@ -97,7 +84,7 @@ impl Listeners {
                 id,
                 host_port: listener.target().text(),
                 addresses: usable(addresses),
-                settings: settings::of_listener(&listener.config, self.own_user_id_only),
+                settings: settings::of_listener(&listener.config),
                 tls: listener.tls.clone(),
                 sasl: Arc::clone(&listener.sasl),
                 sasl_required: listener.config.authenticate_peer,

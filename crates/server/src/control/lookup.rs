@@ -10,6 +10,8 @@ use tokio::sync::mpsc;
 pub(crate) enum Asker {
     Listener(ListenerId),
     Connector(ConnectorId),
+    /// The policy, about a host that it calls by this number.
+    RemoteHost(u64),
 }
 
 /// The result of a look-up.

@@ -11,6 +11,7 @@ pub(crate) mod live_profile;
 pub(crate) mod lookup;
 pub(crate) mod network;
 pub(crate) mod plane;
+pub(crate) mod policies;
 pub(crate) mod profiles;
 mod protocol;
 pub(crate) mod report;

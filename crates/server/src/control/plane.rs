@@ -161,6 +161,10 @@ impl Plane {
                 self.entities.connectors.looked_up(connector, found);
                 Ok(())
             }
+            Asker::RemoteHost(asked) => {
+                self.entities.policies.looked_up(asked, found);
+                Ok(())
+            }
         }
     }
 

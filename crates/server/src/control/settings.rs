@@ -4,9 +4,8 @@ use crate::shard::{ConnectionSettings, FailoverServer, Role, StripAnnotations};
 use config::{ConnectorConfig, ListenerConfig};
 use std::sync::Arc;
 
-/// For the connections that a listener accepts; `own_user_id_only`: a policy keeps their peers from speaking for other
-/// users. Policies are not for routers of the network.
-pub(crate) fn of_listener(listener: &ListenerConfig, own_user_id_only: bool) -> Arc<ConnectionSettings> {
+/// For the connections that a listener accepts.
+pub(crate) fn of_listener(listener: &ListenerConfig) -> Arc<ConnectionSettings> {
     let failover = listener.failover.iter().map(|server| FailoverServer {
         scheme: server.scheme.clone(),
         host: server.host.clone(),
@@ -16,7 +15,6 @@ pub(crate) fn of_listener(listener: &ListenerConfig, own_user_id_only: bool) -> 
         require_encryption: listener.require_encryption || listener.require_ssl,
         initial_handshake_timeout: listener.initial_handshake_timeout,
         multi_tenant: listener.multi_tenant,
-        own_user_id_only: own_user_id_only && listener.connection.role != config::Role::InterRouter,
         failover: failover.collect(),
         ..common(&listener.connection)
     })
@@ -59,6 +57,7 @@ fn common(connection: &config::ConnectionSettings) -> ConnectionSettings {
         cost: connection.cost,
         open_properties: connection.open_properties.clone(),
         message_components: connection.message_logging,
+        policy_vhost: connection.policy_vhost.clone().filter(|vhost| !vhost.is_empty()),
         ..ConnectionSettings::default()
     }
 }
@@ -76,8 +75,7 @@ mod tests {
 
     #[test]
     fn a_generated_name_does_not_name_the_connections() {
-        let named =
-            |name: &str| of_listener(&listener(&[("name", Value::String(name.to_owned()))]), false).name.clone();
+        let named = |name: &str| of_listener(&listener(&[("name", Value::String(name.to_owned()))])).name.clone();
         assert_eq!(named("listener/:amqp"), None);
         assert_eq!(named("to-broker"), Some("to-broker".to_owned()));
     }

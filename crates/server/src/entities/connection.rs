@@ -3,7 +3,6 @@
 use crate::entities::attributes::{Row, count_or_null, text_or_null};
 use crate::shard::Shards;
 use amqp::Value;
-use config::OpenPolicy;
 use management::{Attributes, EntityType, Failure, RequestContext};
 use router_core::{ConnectionSnapshot, Role};
 
@@ -20,25 +19,21 @@ pub(super) fn update(
     identity: &str,
     changes: &Attributes,
     context: &RequestContext,
-    policy: Option<OpenPolicy>,
 ) -> Result<Attributes, Failure> {
     let unknown = || Failure::bad_request("Bad Request");
     let id: u64 = identity.parse().map_err(|_| unknown())?;
     let found = shards.with_core(|core, _, now| {
         let connections = core.connections(now);
-        // Policies are for those who connect to this router.
-        let subject = context.connection_id.is_some_and(|requester| {
-            connections.iter().any(|connection| connection.id == requester && connection.incoming)
-        });
         let found = connections.iter().find(|connection| connection.id == id);
-        found.map(|found| (row(found, entity_type), found.role, subject))
+        found.map(|found| (row(found, entity_type), found.role))
     });
-    let (mut attributes, role, subject) = found.ok_or_else(unknown)?;
+    let (mut attributes, role) = found.ok_or_else(unknown)?;
 
     let status = changes.text("adminStatus");
     let delete = status == Some("deleted");
     // A policy denies the change to any status, as the old router does.
-    let denied = status.is_some() && subject && policy.is_some_and(|policy| !policy.allow_admin_status_update);
+    let denied =
+        status.is_some() && !shards.allows(context.connection_id, |settings| settings.allow_admin_status_update);
     if denied || delete && matches!(role, Role::InterRouter | Role::Edge) {
         return Err(Failure::new(management::status::FORBIDDEN, "You are not allowed to perform this operation."));
     }

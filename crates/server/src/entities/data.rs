@@ -1,10 +1,9 @@
-//! Entities that are only remembered: what they say takes effect nowhere in this version (`vhost` without a vhost
-//! policy), or nowhere at all (`dummy`, to try management out).
+//! Entities that are only remembered: what they say takes effect nowhere (`dummy`, to try management out).
 
 use management::{Attributes, EntityType, Failure};
 
 /// The entity types kept here.
-const KEPT: [&str; 3] = ["vhost", "authServicePlugin", "dummy"];
+const KEPT: [&str; 2] = ["authServicePlugin", "dummy"];
 /// How many of one type are kept: management must not be a way to fill memory.
 const MOST: usize = 100_000;
 

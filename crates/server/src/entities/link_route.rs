@@ -59,6 +59,9 @@ pub(super) fn create_for_connection(
     attributes: &Attributes,
     context: &RequestContext,
 ) -> Result<Attributes, Failure> {
+    if !shards.allows(context.connection_id, |settings| settings.allow_dynamic_link_routes) {
+        return Err(Failure::new(management::status::FORBIDDEN, "Forbidden"));
+    }
     let pattern = attributes.text("pattern").ok_or_else(|| Failure::bad_request("Pattern field is required"))?;
     let new = NewLinkRoute {
         name: attributes.text("name").map(str::to_owned),

@@ -18,6 +18,8 @@ mod node;
 mod policy;
 mod router;
 mod ssl_profile;
+mod vhost;
+mod vhost_stats;
 
 pub(crate) use address_config::add as add_address_config;
 pub(crate) use allocator::pools as allocator_pools;
@@ -33,20 +35,19 @@ use crate::control::connectors::Connectors;
 use crate::control::edges::Edges;
 use crate::control::listeners::Listeners;
 use crate::control::network::Network;
+use crate::control::policies::{Policies, vhost_of};
 use crate::control::profiles::Profiles;
 use crate::control::uplink::EdgeUplink;
 use crate::shard::Shards;
 use amqp::Value;
-use config::{OpenPolicy, Settings};
+use config::Settings;
 use management::{Attributes, Backend, EntityType, Failure, RequestContext};
 
 /// Everything that is managed.
 pub(crate) struct Entities {
     pub(crate) shards: Shards,
     pub(crate) router: RouterEntity,
-    pub(crate) policy: Attributes,
-    /// What the vhost policies come to, if they are in force.
-    pub(crate) open_policy: Option<OpenPolicy>,
+    pub(crate) policies: Policies,
     pub(crate) logs: LogEntities,
     pub(crate) listeners: Listeners,
     pub(crate) connectors: Connectors,
@@ -65,26 +66,11 @@ pub(crate) struct Entities {
 }
 
 impl Entities {
-    /// Refuses to change a vhost where vhost policies are in force: that would have to change what they come to.
-    fn check_vhost_change(&self, entity_type: &EntityType) -> Result<(), Failure> {
-        if entity_type.short == "vhost" && self.open_policy.is_some() {
-            return Err(Failure::bad_request(
-                "This version does not support changes of vhosts yet while policy enableVhostPolicy is set: change the \
-                 configuration file and restart the router.",
-            ));
-        }
-        Ok(())
-    }
-
-    /// What the attributes mean. Refuses what a configuration file would not start with, and in the same words: mistakes
-    /// first, then what this version cannot do yet.
+    /// What the attributes mean. Refuses what a configuration file would not start with, and in the same words.
     fn check(&self, entity_type: &'static EntityType, attributes: &Attributes) -> Result<Settings, Failure> {
         let settings = Settings::from_attributes(entity_type, attributes)?;
         config::check_role(entity_type, attributes, self.router.config().mode)?;
-        match config::unsupported(entity_type, attributes) {
-            Some(sentence) => Err(Failure::bad_request(sentence)),
-            None => Ok(settings),
-        }
+        Ok(settings)
     }
 }
 
@@ -113,7 +99,9 @@ impl Backend for Entities {
             "log" => self.logs.rows(),
             "logStats" => log_stats::rows(entity_type),
             "allocator" => allocator::rows(&self.shards, entity_type),
-            "policy" => vec![policy::row(&self.policy, &self.shards)],
+            "policy" => vec![policy::row(&self.policies, &self.shards)],
+            "vhost" => vhost::rows(&self.policies),
+            "vhostStats" => vhost_stats::rows(&self.policies, &self.shards, entity_type),
             _ => self.data.rows(entity_type),
         }
     }
@@ -125,7 +113,6 @@ impl Backend for Entities {
         context: &RequestContext,
     ) -> Result<Attributes, Failure> {
         let settings = self.check(entity_type, &attributes)?;
-        self.check_vhost_change(entity_type)?;
         match settings {
             Settings::Listener(config) => {
                 // Whether it can listen shows in the log, as with the old router: its name may take long to look up.
@@ -144,6 +131,7 @@ impl Backend for Entities {
             Settings::LinkRoute(config) => link_route::create(&self.shards, entity_type, config),
             Settings::Exchange(config) => exchange::create(&self.shards, entity_type, config),
             Settings::Binding(config) => exchange::create_binding(&self.shards, entity_type, config),
+            Settings::Vhost(config) => self.policies.create(attributes, *config),
             _ if entity_type.short == "router.connection.linkRoute" => {
                 link_route::create_for_connection(&self.shards, entity_type, &attributes, context)
             }
@@ -164,8 +152,11 @@ impl Backend for Entities {
     ) -> Result<Attributes, Failure> {
         match entity_type.short {
             "log" => self.logs.update(identity, changes, &self.shards),
-            "connection" => {
-                connection::update(&self.shards, entity_type, identity, &changes, context, self.open_policy)
+            "connection" => connection::update(&self.shards, entity_type, identity, &changes, context),
+            "vhost" => {
+                let changed = self.policies.changed(identity, &changes)?;
+                let vhost = vhost_of(self.check(entity_type, &changed)?)?;
+                self.policies.replace(identity, changed, vhost)
             }
             "router.link" => link::update(&self.shards, entity_type, identity, &changes),
             "sslProfile" => {
@@ -178,7 +169,6 @@ impl Backend for Entities {
             _ => {
                 let changed = self.data.changed(entity_type, identity, changes)?;
                 self.check(entity_type, &changed)?;
-                self.check_vhost_change(entity_type)?;
                 self.data.replace(entity_type, identity, changed)
             }
         }
@@ -190,11 +180,11 @@ impl Backend for Entities {
         identity: &str,
         _context: &RequestContext,
     ) -> Result<(), Failure> {
-        self.check_vhost_change(entity_type)?;
         let deleted = match entity_type.short {
             "listener" => self.listeners.remove(identity),
             "sslProfile" => self.profiles.remove(identity),
             "connector" => self.connectors.remove(identity),
+            "vhost" => self.policies.delete(identity),
             "router.config.address" => address_config::delete(&self.shards, identity),
             "router.config.autoLink" => auto_link::delete(&self.shards, identity),
             "router.config.linkRoute" | "router.connection.linkRoute" => link_route::delete(&self.shards, identity),

@@ -12,6 +12,7 @@ use mio::{Interest, Registry, Token};
 use slab::Slab;
 
 use super::arrival::{Arrival, Kind, Listener};
+use super::census::Place;
 use super::event::ShardEvent;
 use super::settings::ListenerId;
 use super::shared::Shared;
@@ -101,14 +102,15 @@ pub(super) struct Accepted {
     stream: TcpStream,
     from: SocketAddr,
     listener: Arc<Listener>,
+    place: Place,
 }
 
 impl Accepted {
     /// Gives it its number.
     pub(super) fn numbered(self, id: u64) -> Arrival {
-        let Self { stream, from, listener } = self;
+        let Self { stream, from, listener, place } = self;
         logging::log!(SERVER, Info, "[C{id}] Accepted connection to {} from {from}", listener.host_port);
-        Arrival { id, kind: Kind::Accepted { stream, from, listener } }
+        Arrival { id, kind: Kind::Accepted { stream, from, listener, place } }
     }
 }
 
@@ -122,7 +124,9 @@ impl Socket {
                     self.complained = false;
                     shared.accepted.fetch_add(1, Ordering::Relaxed);
                     self.listener.accepted.fetch_add(1, Ordering::Relaxed);
-                    accepted.push(Accepted { stream, from, listener: Arc::clone(&self.listener) });
+                    if let Some(place) = shared.place_for(from) {
+                        accepted.push(Accepted { stream, from, listener: Arc::clone(&self.listener), place });
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.ready = false;

@@ -1,7 +1,6 @@
 //! Connections that begin: a shard takes one over that was accepted, or makes one.
 
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use mio::{Registry, Token};
 use router_core::Core;
 use security::Underneath;
 
-use super::arrival::{Arrival, Kind, Listener, initiator};
+use super::arrival::{Arrival, Kind, initiator};
 use super::conn::{Conn, Peer};
 use super::event::ShardEvent;
 use super::host::{ShardHost, mark_dirty};
@@ -30,34 +29,27 @@ impl ShardHost {
     pub(super) fn adopt(&mut self, core: &mut Core<Self>, arrival: Arrival, registry: &Registry) {
         let Arrival { id, kind } = arrival;
         match kind {
-            Kind::Accepted { stream, from, listener } => {
+            Kind::Accepted { stream, from, listener, place } => {
                 let transport = Transport::accepted(stream, &listener);
-                self.accepted(core, id, transport, from, listener, registry);
+                self.accepted(core, id, transport, Peer::Accepted { from, to: listener, place }, registry);
             }
-            Kind::WebSocket { socket, from, listener } => {
+            Kind::WebSocket { socket, from, listener, place } => {
                 let socket = Transport::WebSocket(Box::new(WebSocket::new(socket)));
-                self.accepted(core, id, socket, from, listener, registry);
+                self.accepted(core, id, socket, Peer::Accepted { from, to: listener, place }, registry);
             }
             Kind::ToConnect(attempt) => self.connect(core, id, attempt, registry),
         }
     }
 
-    fn accepted(
-        &mut self,
-        core: &mut Core<Self>,
-        id: u64,
-        transport: Transport,
-        from: SocketAddr,
-        listener: Arc<Listener>,
-        registry: &Registry,
-    ) {
+    fn accepted(&mut self, core: &mut Core<Self>, id: u64, transport: Transport, peer: Peer, registry: &Registry) {
+        let Peer::Accepted { to, .. } = &peer else { return };
         let side = if transport.is_ready() {
-            listener.side(&transport.underneath(), &SaslHandle::new(&self.shared, id))
+            to.side(&transport.underneath(), &SaslHandle::new(&self.shared, id))
         } else {
             Side::Acceptor { sasl: None, sasl_required: false }
         };
-        let settings = Arc::clone(&listener.settings);
-        let slot = self.insert(id, transport, &settings, Peer::Accepted { from, to: listener }, side, None);
+        let settings = Arc::clone(&to.settings);
+        let slot = self.insert(id, transport, &settings, peer, side, None);
         self.start(core, slot, registry);
     }
 

@@ -9,6 +9,7 @@ use mio::net::TcpStream;
 use security::Underneath;
 use security::tls::Session;
 
+use super::census::Place;
 use super::sasl::SaslHandle;
 use super::settings::{ConnectionSettings, ConnectorAttempt, ListenerId, ListenerTls, SaslServerFactory};
 
@@ -43,9 +44,9 @@ pub(super) struct Arrival {
 /// How it came about.
 pub(super) enum Kind {
     /// Accepted.
-    Accepted { stream: TcpStream, from: SocketAddr, listener: Arc<Listener> },
+    Accepted { stream: TcpStream, from: SocketAddr, listener: Arc<Listener>, place: Place },
     /// Accepted as HTTP, and now a WebSocket.
-    WebSocket { socket: Unencrypted, from: SocketAddr, listener: Arc<Listener> },
+    WebSocket { socket: Unencrypted, from: SocketAddr, listener: Arc<Listener>, place: Place },
     /// To be made.
     ToConnect(Box<ConnectorAttempt>),
 }

@@ -11,12 +11,14 @@ use router_core::{ConnKey, LinkClass, OutKey};
 use security::policy::Authorised;
 
 use super::arrival::Listener;
+use super::census;
 use super::feeding::Streaming;
 use super::incoming::{Incoming, Progress};
 use super::outgoing::{Delivery, OUTPUT_HIGH, Step};
 use super::own_links::Opening;
 use super::parked::Parked;
 use super::place::{ConnRef, LinkRef};
+use super::policed::{Counted, Judged, Policed};
 use super::settings::{ConnectionSettings, ConnectorAttempt, Role};
 use super::transport::Transport;
 use crate::content::Depth;
@@ -41,6 +43,10 @@ pub(super) struct Conn {
     pub(super) authenticated: (Option<String>, Option<String>),
     /// What an authentication service lets the peer do; it is known before the peer opens the connection.
     pub(super) authorised: Option<Box<Authorised>>,
+    /// The policy that holds for it, if one does.
+    pub(super) policed: Option<Box<Policed>>,
+    /// Bytes of the largest message that may come in.
+    pub(super) max_message_size: u64,
     /// Links by their index in the endpoint.
     pub(super) links: Vec<Link>,
     /// Sessions that this router has begun for links of its own; of those for streams only the free ones.
@@ -104,6 +110,8 @@ pub(super) enum Peer {
         from: SocketAddr,
         /// The listener.
         to: Arc<Listener>,
+        /// Its place among those who are connected.
+        place: census::Place,
     },
     /// Where a connector led.
     Connected {
@@ -139,19 +147,28 @@ pub(super) struct Link {
     pub(super) farewell: Option<Box<(bool, Option<ErrorCondition>)>>,
     /// For message logging: source and target.
     pub(super) ends: Option<Box<(String, String)>>,
+    /// How policy counts it.
+    pub(super) counted: Counted,
+    /// Where messages that come in may go has to be looked at; what was found last.
+    pub(super) judged: Option<Box<Judged>>,
     /// The peer's attach, while it waits for what the interior knows of its address.
     pub(super) parked: Option<Box<Parked>>,
 }
 
 impl Link {
-    /// A link between these two.
-    pub(super) fn new(settings: &ConnectionSettings, source: Option<&Source>, target: Option<&TargetTerminus>) -> Self {
+    /// A link between these two; `own_user_id_only`: the user-id of messages is looked at.
+    pub(super) fn new(
+        settings: &ConnectionSettings,
+        own_user_id_only: bool,
+        source: Option<&Source>,
+        target: Option<&TargetTerminus>,
+    ) -> Self {
         let logged = !settings.message_components.is_none();
         let control = settings.role == Role::InterRouter && is_control(target);
         let (source, target) = (source_address(source), target_address(target));
         let depth = match target {
             _ if logged => Depth::ApplicationProperties,
-            Some(_) if settings.own_user_id_only => Depth::Properties,
+            Some(_) if own_user_id_only => Depth::Properties,
             Some(_) => Depth::Annotations,
             None => Depth::Properties,
         };
@@ -181,6 +198,12 @@ fn target_address(target: Option<&TargetTerminus>) -> Option<String> {
     }
 }
 
+/// See [`Conn::user`].
+pub(super) fn user_of<'c>(peer: &Peer, authenticated: &'c (Option<String>, Option<String>)) -> Option<&'c str> {
+    let incoming = matches!(peer, Peer::Accepted { .. });
+    authenticated.1.as_deref().or(incoming.then_some(ANONYMOUS_USER))
+}
+
 impl Conn {
     pub(super) fn new(
         at: ConnRef,
@@ -202,6 +225,8 @@ impl Conn {
             key: None,
             authenticated: (None, None),
             authorised: None,
+            policed: None,
+            max_message_size: u64::MAX,
             links: Vec::new(),
             sessions: Vec::new(),
             sending: VecDeque::new(),
@@ -217,8 +242,7 @@ impl Conn {
 
     /// Who is at the other end: as SASL has it, or `anonymous`; nobody where a connector leads without saying who we are.
     pub(super) fn user(&self) -> Option<&str> {
-        let incoming = matches!(self.peer, Peer::Accepted { .. });
-        self.authenticated.1.as_deref().or(incoming.then_some(ANONYMOUS_USER))
+        user_of(&self.peer, &self.authenticated)
     }
 
     /// The link at an index, made up if it was never used.

@@ -104,6 +104,7 @@ impl ShardHost {
                     return;
                 }
                 self.link_gone(core, slot, link);
+                self.count_link_out(slot, link);
                 if answer {
                     core.detach_answered(self.now, self, LinkKey(context), closed, error);
                 } else {
@@ -112,6 +113,7 @@ impl ShardHost {
             }
             Event::LinkFailed { link, context, .. } | Event::LinkLost { link, context } => {
                 self.link_gone(core, slot, link);
+                self.count_link_out(slot, link);
                 core.link_lost(self.now, self, LinkKey(context));
             }
             Event::SessionWritable(_) => self.pump(slot),
@@ -122,12 +124,13 @@ impl ShardHost {
             Event::SessionEnded(session, _) => {
                 if let Some(conn) = self.conns.get_mut(slot as usize) {
                     conn.session_gone(session);
+                    conn.count_session_out(session);
                 }
             }
-            // A session of the peer's needs nothing but its links, and TLS is not allowed here. The frequent ones never
+            Event::SessionBegun(session, _) => self.session_begun(slot, session),
+            // TLS is not allowed here. The frequent ones never
             // come here.
-            Event::SessionBegun(..)
-            | Event::SessionAnswered(..)
+            Event::SessionAnswered(..)
             | Event::StartTls
             | Event::Transfer(_)
             | Event::Outcome { .. }
@@ -141,7 +144,13 @@ impl ShardHost {
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
         let Some(key) = conn.key else { return };
         let incoming = attach.role == Role::Sender;
-        *conn.link_mut(link) = Link::new(&conn.settings, attach.source.as_ref(), attach.target.as_ref());
+        let own_user_id_only = conn.own_user_id_only();
+        let state = Link::new(&conn.settings, own_user_id_only, attach.source.as_ref(), attach.target.as_ref());
+        *conn.link_mut(link) = state;
+        if !self.may_attach(slot, link, &attach) {
+            return;
+        }
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
         let at = conn.link_ref(link);
         let terms = terms_of(&mut attach);
         let info = AttachInfo {
@@ -162,6 +171,15 @@ impl ShardHost {
         let link_key = core.attach(self.now, self, key, at, attach);
         if let Some(conn) = self.conns.get_mut(at.conn.slot as usize) {
             conn.endpoint.set_link_context(LinkId(at.link), link_key.0);
+        }
+    }
+
+    /// Takes a link out of what policy counts, unless the whole connection ends.
+    fn count_link_out(&mut self, slot: u32, link: LinkId) {
+        if let Some(conn) = self.conns.get_mut(slot as usize)
+            && !conn.endpoint.is_ending()
+        {
+            conn.count_link_out(link);
         }
     }
 

@@ -65,6 +65,7 @@ impl ShardHost {
         }
         conn.deadline = Some(self.now + LINGER);
         let (id, key) = (conn.id, conn.key.take());
+        conn.leave(&self.shared);
         if let Peer::Connected { attempt, .. } = &conn.peer {
             let (connector, connection_id) = (attempt.id, id);
             self.shared.tell(match key {
@@ -115,7 +116,7 @@ impl Conn {
             Peer::Connected { attempt, .. } => {
                 format!("[C{}] Connection to {} failed: {reason}", self.id, attempt.host_port)
             }
-            Peer::Accepted { from, to } => {
+            Peer::Accepted { from, to, .. } => {
                 format!("[C{}] Connection from {from} (to {}) failed: {reason}", self.id, to.host_port)
             }
         }

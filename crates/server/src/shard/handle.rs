@@ -9,6 +9,7 @@ use std::time::Duration;
 use amqp_endpoint::Now;
 use mio::net::TcpListener;
 use router_core::{Core, RouterSettings, SubscriberId};
+use security::policy::{Policy, Settings};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -19,6 +20,7 @@ use super::host::ShardHost;
 use super::mailbox::{Mail, Order, Post};
 use super::parked::Verdict;
 use super::place::{LinkRef, NO_SHARD};
+use super::policing::PolicyState;
 use super::settings::{ConnectorAttempt, ListenerId, ListenerSpec};
 use super::shared::Shared;
 use super::thread;
@@ -39,6 +41,10 @@ pub(crate) struct Accepting(Arc<Listener>);
 pub(crate) struct ShardCounts {
     /// Sockets accepted since the start.
     pub(crate) accepted: u64,
+    /// Those that are connected now.
+    pub(crate) connected: u64,
+    /// Those that were dropped because there were too many.
+    pub(crate) denied: u64,
     /// Messages kept now: those that wait, and those that leave while they come. One with several receivers counts once.
     pub(crate) messages: u64,
     /// Bytes of those.
@@ -93,15 +99,37 @@ impl Shards {
         let listener = Arc::clone(&accepting.0);
         self.0.accepted.fetch_add(1, Ordering::Relaxed);
         listener.accepted.fetch_add(1, Ordering::Relaxed);
+        let Some(place) = self.0.place_for(from) else { return };
         let id = self.0.core.lock().next_connection_id();
         logging::log!(SERVER, Info, "[C{id}] Accepted connection to {} from {from}", listener.host_port);
-        let kind = Kind::WebSocket { socket, from, listener };
+        let kind = Kind::WebSocket { socket, from, listener, place };
         self.order(thread::choose(&self.0), Order::Adopt(Box::new(Arrival { id, kind })));
     }
 
     /// Whether the core can be entered within this time: if not, something holds it that never should.
     pub(crate) fn answers_within(&self, patience: Duration) -> bool {
         self.0.core.try_lock_for(patience).is_some()
+    }
+
+    /// Puts rules in force for connections that open from now on; `None`: there are none.
+    pub(crate) fn set_policy(&self, policy: Option<Policy>) {
+        self.0.policing.set(policy);
+    }
+
+    /// How many connections there may be.
+    pub(crate) fn set_max_connections(&self, most: u32) {
+        self.0.census.set_most(most.into());
+    }
+
+    /// Looks at who is in, or changes it.
+    pub(crate) fn with_policy<R>(&self, call: impl FnOnce(&mut PolicyState) -> R) -> R {
+        self.0.policing.with(call)
+    }
+
+    /// Whether policy lets the connection with this number do something; where none holds for it, it may.
+    pub(crate) fn allows(&self, connection_id: Option<u64>, may: impl FnOnce(&Settings) -> bool) -> bool {
+        let of = |id| self.with_policy(|state| state.admissions.settings(id).cloned());
+        connection_id.and_then(of).is_none_or(|settings| may(&settings))
     }
 
     /// Closes the listener's sockets; its connections stay.
@@ -201,8 +229,11 @@ impl Shards {
     /// What the shards have counted.
     pub(crate) fn counts(&self) -> ShardCounts {
         let kept = content::kept();
+        let (connected, denied) = self.0.census.counts();
         ShardCounts {
             accepted: self.0.accepted.load(Ordering::Relaxed),
+            connected,
+            denied,
             messages: kept.messages,
             message_bytes: kept.bytes,
             message_size: content::RECORD_SIZE,

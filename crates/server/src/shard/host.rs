@@ -208,7 +208,9 @@ impl Host for ShardHost {
             let mail = Mail::AttachAnswer { link, source: source.map(Box::new), target: target.map(Box::new) };
             self.post(link.conn, mail);
         } else if let Some(conn) = self.touch(link.conn) {
-            conn.endpoint.attach_answer(LinkId(link.link), source, target, None);
+            let id = LinkId(link.link);
+            let size = conn.announced_size(id, None);
+            conn.endpoint.attach_answer(id, source, target, size);
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use amqp::DeliveryState;
+use amqp::{DeliveryState, ErrorCondition};
 use amqp_endpoint::{IncomingTransfer, LinkId};
 use router_core::{Core, InKey, LinkKey, Offer, Offered as Answer};
 
@@ -30,6 +30,8 @@ const SPARE_MAX: usize = 256 * 1024;
 pub(super) struct Incoming {
     arrived: Arrived,
     pub(super) progress: Progress,
+    /// Bytes that have come.
+    size: u64,
 }
 
 /// What is done with the frames.
@@ -89,12 +91,15 @@ impl ShardHost {
     #[inline]
     pub(super) fn transfer(&mut self, core: &mut Core<Self>, slot: u32, transfer: IncomingTransfer<'_>) {
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
+        let most = conn.max_message_size;
         let link = conn.link_mut(transfer.link);
         let routed = link.routed;
         if let Some(incoming) = link.incoming.take() {
             self.go_on(core, slot, incoming, transfer);
         } else if transfer.aborted {
             core.discarded(self.now, self, LinkKey(transfer.context));
+        } else if transfer.payload.len() as u64 > most {
+            self.oversize(core, slot, Arrived::new(transfer), Progress::Gathering(Gathered::default()));
         } else if transfer.more {
             self.begin(core, slot, transfer, routed);
         } else {
@@ -195,13 +200,10 @@ impl ShardHost {
         if complete {
             conn.log_message("Received", arrived.link, bytes);
         }
-        if conn.settings.own_user_id_only
-            && let Ok(Examined { user_id: Some(user), .. }) = &examined
-            && conn.user().is_none_or(|own| own.as_bytes() != *user)
-        {
-            return Err(Refusal::UserId);
+        match &conn.policed {
+            Some(_) => conn.judge(arrived.link, examined?),
+            None => examined,
         }
-        examined
     }
 
     #[cold]
@@ -214,7 +216,8 @@ impl ShardHost {
         let mut bytes = std::mem::take(&mut self.spare);
         bytes.extend_from_slice(transfer.payload);
         let nothing = Progress::Gathering(Gathered::default());
-        let mut incoming = Box::new(Incoming { arrived: Arrived::on(routed, transfer), progress: nothing });
+        let size = bytes.len() as u64;
+        let mut incoming = Box::new(Incoming { arrived: Arrived::on(routed, transfer), progress: nothing, size });
         incoming.progress = self.gathered(core, slot, &mut incoming.arrived, Gathered { bytes, waits: false });
         self.put_back(slot, incoming);
     }
@@ -224,6 +227,12 @@ impl ShardHost {
         self.account(slot, &incoming, false);
         if transfer.aborted {
             return self.abandon(core, *incoming);
+        }
+        incoming.size += transfer.payload.len() as u64;
+        if self.conns.get(slot as usize).is_some_and(|conn| incoming.size > conn.max_message_size) {
+            let Incoming { mut arrived, progress, .. } = *incoming;
+            arrived.settled |= transfer.settled;
+            return self.oversize(core, slot, arrived, progress);
         }
         let (payload, last) = (transfer.payload, !transfer.more);
         incoming.arrived.settled |= transfer.settled;
@@ -269,7 +278,7 @@ impl ShardHost {
 
     /// The last frame has come.
     fn complete(&mut self, core: &mut Core<Self>, slot: u32, incoming: Incoming) {
-        let Incoming { arrived, progress } = incoming;
+        let Incoming { arrived, progress, .. } = incoming;
         match progress {
             Progress::Gathering(gathered) => self.offer_apart(core, slot, arrived, gathered.bytes),
             Progress::Streaming(streaming) => {
@@ -288,6 +297,35 @@ impl ShardHost {
         let Some(incoming) = conn.links.get_mut(link.0 as usize).and_then(|link| link.incoming.take()) else { return };
         self.account(slot, &incoming, false);
         self.abandon(core, *incoming);
+    }
+
+    /// More has come of a message than its sender may send: it is refused, and so is everything else from there.
+    #[cold]
+    fn oversize(&mut self, core: &mut Core<Self>, slot: u32, arrived: Arrived, progress: Progress) {
+        self.note_oversize(slot, core.link_id(arrived.key).unwrap_or_default());
+        match progress {
+            Progress::Streaming(streaming) => {
+                streaming.feed.abort();
+                let key = streaming.key;
+                self.end_feeding(streaming);
+                core.aborted(self.now, self, key);
+                if let Some(conn) = self.conns.get_mut(slot as usize)
+                    && !arrived.settled
+                {
+                    let state = DeliveryState::Rejected(Some(Box::new(Refusal::Size.condition())));
+                    conn.endpoint.update_incoming(arrived.link, arrived.delivery_id, Some(state), true);
+                }
+            }
+            Progress::Gathering(_) | Progress::Discarding(Some(_)) => self.refuse(core, &arrived, Refusal::Size),
+            Progress::Discarding(None) => {}
+        }
+        if let Some(conn) = self.conns.get_mut(slot as usize) {
+            let forced = ErrorCondition::new("amqp:connection:forced", "Message size exceeded");
+            // As with the old router the delivery and the connection say why, and the link, which clients take amiss, does
+            // not.
+            conn.endpoint.detach(arrived.link, true, None);
+            conn.endpoint.close(Some(forced));
+        }
     }
 
     /// So much of the delivery as came is worth nothing.

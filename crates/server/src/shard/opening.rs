@@ -7,6 +7,7 @@ use amqp::performative::Open;
 use amqp::{Map, Symbol, Value};
 use amqp_endpoint::ConnectionConfig;
 use router_core::{ConnectionInfo, Core};
+use security::policy::Settings as Limits;
 
 use super::DEFAULT_HANDSHAKE_TIMEOUT;
 use super::conn::{Conn, Peer};
@@ -62,6 +63,26 @@ fn credit_tolerance(settings: &ConnectionSettings) -> u32 {
     if settings.role == Role::RouteContainer { settings.link_capacity.saturating_mul(16) } else { 0 }
 }
 
+/// Our end of an accepted connection for which policy has limits other than the listener's; `None`: it has none.
+fn limited(container_id: &str, conn: &Conn, limits: &Limits) -> Option<ConnectionConfig> {
+    let Limits { max_frame_size, max_session_window, max_sessions, .. } = limits;
+    if (max_frame_size, max_session_window, max_sessions) == (&None, &None, &None) {
+        return None;
+    }
+    let listener = connection_config(container_id, &conn.settings, conn.id, None, &conn.transport);
+    let frame = max_frame_size.unwrap_or(listener.max_frame_size).max(amqp::frame::MIN_MAX_FRAME_SIZE);
+    // The listener's window is one of bytes, too: it is given in frames of the listener's size.
+    let bytes = u64::from(listener.session_window) * u64::from(listener.max_frame_size);
+    let window = max_session_window.unwrap_or(bytes) / u64::from(frame);
+    Some(ConnectionConfig {
+        max_frame_size: frame,
+        // At most 32767.
+        channel_max: max_sessions.map_or(listener.channel_max, |sessions| (sessions.clamp(1, MAX_SESSIONS) - 1) as u16),
+        session_window: window.clamp(1, u64::from(WINDOW)) as u32,
+        ..listener
+    })
+}
+
 fn properties(settings: &ConnectionSettings, id: u64) -> Map {
     let mut entries = vec![
         (symbol("product"), Value::String(PRODUCT.to_owned())),
@@ -103,9 +124,14 @@ fn symbol(text: &str) -> Value {
 impl ShardHost {
     /// The peer's Open has come: the connection is known to the core from now on.
     pub(super) fn opened(&mut self, core: &mut Core<Self>, slot: u32, open: Arc<Open>) {
+        if !self.admit(slot, &open) {
+            return;
+        }
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
         if matches!(conn.peer, Peer::Accepted { .. }) {
-            conn.endpoint.open(None);
+            let limits = conn.policed.as_ref().map(|policed| &*policed.settings);
+            let config = limits.and_then(|limits| limited(&self.shared.container_id, conn, limits));
+            conn.endpoint.open(config);
         }
         let info = connection_info(conn, &open);
         let at = conn.at;
@@ -131,7 +157,9 @@ impl ShardHost {
 fn connection_info(conn: &Conn, open: &Open) -> ConnectionInfo {
     let settings = &conn.settings;
     let vhost = open.hostname.clone();
-    let tenant = vhost.as_deref().filter(|vhost| settings.multi_tenant && !vhost.is_empty());
+    // Where a vhost's policy holds, the tenant is that vhost, by whatever name the peer calls it.
+    let policed = conn.policed.as_ref().map(|policed| &*policed.settings.vhost).filter(|vhost| !vhost.is_empty());
+    let tenant = policed.or(vhost.as_deref()).filter(|vhost| settings.multi_tenant && !vhost.is_empty());
     let incoming = matches!(conn.peer, Peer::Accepted { .. });
     let mechanism = conn.authenticated.0.clone();
     let tls = conn.transport.tls();

@@ -82,7 +82,7 @@ impl Conn {
         let session = self.session_of(link.class)?;
         let routed = link.class == LinkClass::LinkRoute;
         let OpenLink { name, incoming, source, target, terms, .. } = link.clone();
-        let mut state = Link::new(&self.settings, source.as_ref(), target.as_ref());
+        let mut state = Link::new(&self.settings, self.own_user_id_only(), source.as_ref(), target.as_ref());
         state.session = alone.then_some(session);
         state.routed = routed;
         let new = NewLink {
@@ -119,7 +119,7 @@ impl Conn {
         let answer = AttachAnswer {
             source,
             target,
-            max_message_size: terms.max_message_size,
+            max_message_size: self.announced_size(link, terms.max_message_size),
             offered_capabilities: terms.offered_capabilities,
             desired_capabilities: terms.desired_capabilities,
             properties: terms.properties,

@@ -108,9 +108,8 @@ pub(crate) struct ConnectionSettings {
     pub(crate) open_properties: Map,
     /// What the listener's `failoverUrls` says: sent as `failover-server-list` when not empty.
     pub(crate) failover: Vec<FailoverServer>,
-    /// Messages that come in may name no other user in their `user-id` than the connection's; a vhost policy's
-    /// `allowUserIdProxy: false`.
-    pub(crate) own_user_id_only: bool,
+    /// The vhost whose policy holds, whatever the peer's Open says.
+    pub(crate) policy_vhost: Option<String>,
     /// Which parts of messages the MESSAGE module shows.
     pub(crate) message_components: MessageComponents,
 }
@@ -133,7 +132,7 @@ impl Default for ConnectionSettings {
             cost: 1,
             open_properties: Map::default(),
             failover: Vec::new(),
-            own_user_id_only: false,
+            policy_vhost: None,
             message_components: MessageComponents::NONE,
         }
     }

@@ -1,8 +1,9 @@
 //! What all shards and the control plane share.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -12,10 +13,12 @@ use router_core::{Core, Mode, RouterSettings, SubscriberId};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::backlog::Backlogs;
+use super::census::{Census, Full, Place};
 use super::event::ShardEvent;
 use super::host::ShardHost;
 use super::mailbox::Post;
 use super::place::ConnRef;
+use super::policing::Policing;
 
 /// Shared state.
 pub(super) struct Shared {
@@ -31,6 +34,10 @@ pub(super) struct Shared {
     pub(super) look_ups: AtomicU64,
     /// On interior routers: who answers look-ups of edge routers.
     pub(super) lookups: OnceLock<SubscriberId>,
+    /// Who is connected.
+    pub(super) census: Arc<Census>,
+    /// Who may do what.
+    pub(super) policing: Policing,
     /// Sockets accepted since the start.
     pub(super) accepted: AtomicU64,
     /// The shards' threads.
@@ -54,6 +61,8 @@ impl Shared {
             asks_interior: AtomicBool::new(false),
             look_ups: AtomicU64::new(0),
             lookups: OnceLock::new(),
+            census: Arc::new(Census::new()),
+            policing: Policing::default(),
             accepted: AtomicU64::new(0),
             threads: Mutex::default(),
             posts: std::iter::repeat_with(OnceLock::new).take(workers.clamp(1, usize::from(u16::MAX - 1))).collect(),
@@ -93,6 +102,24 @@ impl Shared {
     pub(super) fn tell(&self, event: ShardEvent) {
         // It has stopped listening only when the process ends.
         let _ = self.events.send(event);
+    }
+
+    /// A place for a connection from there; `None`: the connection is to be dropped.
+    pub(super) fn place_for(&self, from: SocketAddr) -> Option<Place> {
+        let host = from.ip().to_canonical();
+        let text = "based on global connection count. nConnections=";
+        match self.census.enter(host) {
+            Ok(place) => {
+                logging::log!(POLICY, Trace, "ALLOW Connection '{host}' {text} {}", self.census.counts().0);
+                return Some(place);
+            }
+            Err(Full::Connections(count)) => logging::log!(POLICY, Info, "DENY Connection '{host}' {text} {count}"),
+            Err(Full::HalfOpen(count)) => {
+                let text = "connections from there have not been opened yet";
+                logging::log!(POLICY, Info, "DENY Connection '{host}': {count} {text}");
+            }
+        }
+        None
     }
 
     /// A connection has found its owner.

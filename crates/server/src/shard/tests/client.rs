@@ -217,6 +217,31 @@ impl Client {
         self.link(false, None)
     }
 
+    /// The largest message for a new link, as the router's attach says.
+    pub(crate) fn announced_size(&mut self, address: &str, sender: bool) -> Option<u64> {
+        let session = self.session();
+        self.next_tag += 1;
+        let name = format!("link {}", self.next_tag);
+        let link = self.attach_in(session, &name, sender, Some(address));
+        let is_it = |happened: &Happened| matches!(happened, Happened::Attached(known, _) if *known == link);
+        match self.expect("the answer", is_it) {
+            Happened::Attached(_, attach) => attach.max_message_size,
+            other => unreachable!("expected an attach, not {other:?}"),
+        }
+    }
+
+    /// Makes sure that a link was not refused: what the router had to say of it has come.
+    pub(crate) fn expect_attached(&mut self, link: LinkId) {
+        // The router answers in order; a refusal would have come before the answer to a link that comes later.
+        let session = self.session();
+        self.next_tag += 1;
+        let name = format!("link {}", self.next_tag);
+        let later = self.attach_in(session, &name, false, None);
+        self.expect("the answer", |happened| matches!(happened, Happened::Attached(known, _) if *known == later));
+        let refused = |happened: &Happened| matches!(happened, Happened::Detached { link: of, .. } if *of == link);
+        assert!(!self.happened.iter().any(refused), "the link was refused: {:?}", self.happened);
+    }
+
     /// The socket, for bytes that no endpoint would send.
     pub(crate) fn socket(&self) -> TcpStream {
         self.stream.socket().try_clone().expect("a descriptor is free")

@@ -4,6 +4,7 @@ pub(crate) mod client;
 mod faults;
 mod limits;
 mod opens;
+mod policy;
 pub(crate) mod router;
 mod settlement;
 mod spread;

@@ -4,15 +4,17 @@ use amqp::message::{Body, Message, Properties};
 use amqp::{DeliveryState, ErrorCondition};
 
 use super::client::encoded;
+use super::policy::policy;
 use super::router::Router;
-use crate::shard::ConnectionSettings;
 
 /// More than what is gathered before a message goes on.
 const STREAMED: usize = 1 << 20;
 
 /// What an anonymous client is told of a message of this size that says it is from `user`. Whoever gets it accepts it.
 fn outcome_of(user: &str, size: usize, own_user_id_only: bool) -> Option<DeliveryState> {
-    let router = Router::with(1, ConnectionSettings { own_user_id_only, ..ConnectionSettings::default() });
+    let router = Router::start();
+    let proxy = if own_user_id_only { "no" } else { "yes" };
+    router.shards.set_policy(Some(policy(&format!("sources=*; targets=*; allowUserIdProxy={proxy}"))));
     let mut receiver = router.client();
     receiver.receiver("a", 10);
     let mut sender = router.client();
@@ -54,6 +56,6 @@ fn a_message_with_an_empty_user_id_passes() {
 }
 
 #[test]
-fn without_a_policy_a_message_may_be_in_anybodys_name() {
+fn where_it_is_allowed_a_message_may_be_in_anybodys_name() {
     assert_eq!(outcome_of("bad", 10, false), Some(DeliveryState::Accepted));
 }
