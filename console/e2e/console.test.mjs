@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { browser, go, open, serve } from './browser.mjs';
-import { eventually, network } from './network.mjs';
+import { eventually, guarded, network } from './network.mjs';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const skip = process.env.WAYSTATION_PROGRAMS ? false : 'WAYSTATION_PROGRAMS does not say where qdrouterd is';
@@ -251,6 +251,35 @@ test('a lost connection is said and comes back by itself', { skip }, async () =>
   await routers.a.start();
   await page.getByText(/Connected to A again after \d+ s/).waitFor({ timeout: 60_000 });
   await page.getByRole('alert').getByText(/Not connected since/).waitFor({ state: 'detached' });
+});
+
+test('a router that serves the console serves one that connects to it', { skip }, async (context) => {
+  const own = `http://127.0.0.1:${routers.b.http}/`;
+  const served = await fetch(own).then((response) => response.text());
+  if (!served.includes('<title>Waystation')) return context.skip('this router has no console of its own');
+  const direct = await open(chromium.context, own);
+  await direct.getByRole('grid', { name: 'Routers' }).getByRole('row', { name: /^B connected/ }).waitFor();
+  assert.deepEqual(direct.problems, []);
+  await direct.close();
+});
+
+test('where the listener asks for it one signs in with a user name and a password', { skip }, async (context) => {
+  const router = await guarded();
+  context.after(() => router.end());
+  const door = await open(chromium.context, consoleOf(router));
+  const enter = async (password) => {
+    await door.getByLabel('User name').fill('admin@console');
+    await door.getByLabel('Password').fill(password);
+    await door.getByRole('button', { name: 'Connect', exact: true }).click();
+  };
+  await door.getByText('This listener asks for a user name and a password.').waitFor();
+  await eventually(() => door.evaluate(() => document.activeElement.autocomplete === 'username'), 'the user name has the focus');
+  await enter('wrong');
+  await door.getByText('The router did not accept this user name and password.').waitFor();
+  await enter('sécret');
+  await door.getByRole('grid', { name: 'Routers' }).getByRole('row', { name: /^S\b/ }).waitFor();
+  assert.deepEqual(door.problems, []);
+  await door.close();
 });
 
 test('disconnecting leads back to where one can connect again', { skip }, async () => {

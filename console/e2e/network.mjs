@@ -30,9 +30,8 @@ export class Router {
     const file = join(this.folder, `${this.id}.conf`);
     this.log = join(this.folder, `${this.id}.log`);
     const log = section('log', { module: 'DEFAULT', enable: 'info+', outputFile: this.log });
-    await writeFile(file, section('router', { id: this.id, mode: this.mode ?? 'interior', workerThreads: 1 }) + this.configuration + log);
-    const env = { ...process.env, ...this.environment };
-    this.process = spawn(join(PROGRAMS, 'qdrouterd'), ['-c', file], { stdio: ['ignore', 'pipe', 'pipe'], env });
+    await writeFile(file, section('router', { id: this.id, mode: this.mode ?? 'interior', workerThreads: 1, ...this.more }) + this.configuration + log);
+    this.process = spawn(join(PROGRAMS, 'qdrouterd'), ['-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';
     for (const stream of [this.process.stdout, this.process.stderr]) stream.on('data', (data) => (said += data));
     await eventually(async () => {
@@ -90,6 +89,27 @@ export async function network() {
     async end() {
       traffic.end();
       for (const router of [e, b, a]) await router.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A router whose HTTP listener asks for a user name and a password: `admin@console` and `sécret`. */
+export async function guarded() {
+  const folder = await mkdtemp(join(tmpdir(), 'console-e2e-'));
+  const users = join(folder, 'users.sasldb');
+  await writeFile(join(folder, 'console.conf'), `pwcheck_method: auxprop\nauxprop_plugin: sasldb\nsasldb_path: ${users}\nmech_list: PLAIN ANONYMOUS\n`);
+  const add = spawn('saslpasswd2', ['-c', '-p', '-f', users, '-u', 'console', 'admin'], { stdio: ['pipe', 'inherit', 'inherit'] });
+  add.stdin.end('sécret');
+  await once(add, 'exit');
+  const [http] = await freePorts(1);
+  const router = new Router(folder, 'S', http, listener(http, { http: 'yes', saslMechanisms: 'PLAIN', authenticatePeer: 'yes' }));
+  Object.assign(router, { mode: 'standalone', more: { saslConfigDir: folder, saslConfigName: 'console' } });
+  await router.start();
+  return {
+    http,
+    async end() {
+      await router.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -24,6 +24,9 @@ pub(crate) fn run() -> Result<()> {
     steps.step("interop: rhea", || with(Suite::Rhea));
     steps.step("interop: fe2o3-amqp", || with(Suite::Fe2o3));
     steps.step("web console", console::check);
+    steps.step("web console in Chromium", || {
+        console::browser(programs.as_deref().context("there are no programs to drive")?)
+    });
     steps.step("fuzzing", || fuzz::run(None, FUZZ_SECONDS, false));
     steps.step("instructions per message", || callgrind::run(false));
     steps.finish()

@@ -67,10 +67,10 @@ pub(crate) fn valgrind() -> Result<()> {
     Ok(())
 }
 
-/// Chromium, for the web console.
+/// Chromium for the web console, and what makes users that sign in there.
 pub(crate) fn chromium() -> Result<()> {
-    if !succeeds(command("chromium").arg("--version")) {
-        debian(&["chromium"])?;
+    if !succeeds(command("sh").args(["-c", "command -v chromium && command -v saslpasswd2"])) {
+        debian(&["chromium", "sasl2-bin", "libsasl2-modules"])?;
     }
     Ok(())
 }

@@ -64,7 +64,7 @@ export class Agent {
     });
     this.connection.on('connection_open', (context: any) => this.opened(context));
     this.connection.on('connection_error', (context: any) => this.failed(context));
-    this.connection.on('connection_close', () => this.end('closed', 'The router closed the connection.'));
+    this.connection.on('connection_close', () => this.end(this.ending?.ending ?? 'closed', this.ending?.text || 'The router closed the connection.'));
     this.connection.on('disconnected', (context: any) => this.disconnected(context));
   }
 
