@@ -172,7 +172,8 @@ impl Connection {
     fn on_attach_answer(&mut self, index: u32, attach: Box<Attach>) -> Option<Event<'static>> {
         let link = self.links.get_mut(index as usize)?;
         link.agree(&attach);
-        let (detached, flow_due) = (link.local == End::Detached, link.unannounced > 0 || link.drain);
+        let flow_due = link.unannounced > 0 || link.drain || link.extra.is_some();
+        let detached = link.local == End::Detached;
         if let Some(session) = self.sessions.get_mut(link.session as usize) {
             session.remote_handles.insert(attach.handle, index);
         }
@@ -237,7 +238,8 @@ impl Connection {
             desired_capabilities: terms.desired_capabilities,
             properties: terms.properties,
         };
-        let (channel, flow_due) = (link.session as u16, link.is_up() && link.unannounced > 0);
+        let flow_due = link.is_up() && (link.unannounced > 0 || link.extra.is_some());
+        let channel = link.session as u16;
         self.output.performative(channel, Performative::Attach(Box::new(attach)));
         if flow_due {
             self.flow_due(index);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use amqp::performative::{Attach, Begin, Open};
+use amqp::performative::{Attach, Begin, Manner, Open};
 use amqp::{DeliveryState, ErrorCondition, Map, Symbol};
 
 use crate::{LinkId, SessionId};
@@ -74,8 +74,15 @@ pub enum Event<'a> {
         credit: u32,
         /// Use the credit or call [`crate::Connection::drained`].
         drain: bool,
-        /// Properties of the flow.
-        properties: Option<Box<Map>>,
+    },
+    /// The peer's flow for a link had properties. What else it says comes as an event of its own.
+    FlowProperties {
+        /// The link.
+        link: LinkId,
+        /// Its context.
+        context: u64,
+        /// Properties.
+        properties: Box<Map>,
     },
     /// A drain that we asked for is complete (the peer, sender on this link, has no credit left), or the peer gave back
     /// credit by itself.
@@ -128,7 +135,7 @@ pub struct IncomingTransfer<'a> {
     pub context: u64,
     /// Session-scoped id of the delivery, also on continuation frames.
     pub delivery_id: u32,
-    /// The first frame of its delivery; `tag` and `message_format` are meaningful only then.
+    /// The first frame of its delivery; `tag`, `message_format` and `manner` are meaningful only then.
     pub first: bool,
     /// Delivery tag.
     pub tag: &'a [u8],
@@ -142,6 +149,8 @@ pub struct IncomingTransfer<'a> {
     pub aborted: bool,
     /// The delivery's state at the sender.
     pub state: Option<DeliveryState>,
+    /// How the sender wants the delivery dealt with; meaningful only in the first frame.
+    pub manner: Manner,
     /// Bytes of the message.
     pub payload: &'a [u8],
 }

@@ -1,5 +1,6 @@
 //! Link credit (part 2, section 2.6.7): how many deliveries the sender may begin.
 
+use amqp::Map;
 use amqp::condition::names;
 use amqp::performative::Flow;
 
@@ -38,6 +39,14 @@ impl Connection {
         self.flow_due(link.0);
     }
 
+    /// Has the next flow for the link say this, which is sent soon. What was to be said before, and is not yet, is lost.
+    pub fn say_with_flow(&mut self, link: LinkId, properties: Box<Map>) {
+        if let Some(there) = self.links.get_mut(link.0 as usize).filter(|link| link.is_owned()) {
+            there.extra().flow_properties = Some(properties);
+            self.flow_due(link.0);
+        }
+    }
+
     /// Gives the unused credit back to the peer that drains: there is nothing to send. The peer is told at flush.
     pub fn drained(&mut self, link: LinkId) {
         if let Some(there) = self.links.get_mut(link.0 as usize).filter(|link| link.sender && link.is_up()) {
@@ -47,7 +56,7 @@ impl Connection {
         }
     }
 
-    pub(crate) fn on_flow(&mut self, index: u32, flow: Flow) -> Handled<'static> {
+    pub(crate) fn on_flow(&mut self, index: u32, mut flow: Flow) -> Handled<'static> {
         self.update_window(index, &flow)?;
         let Some(handle) = flow.handle else {
             if flow.echo {
@@ -62,9 +71,13 @@ impl Connection {
         if link.local == End::Detached {
             return Ok(None);
         }
+        if let Some(properties) = flow.properties.take() {
+            let event = Event::FlowProperties { link: LinkId(id), context: link.context, properties };
+            self.queue.push_back(Queued::event(event));
+        }
         let echo = flow.echo;
         let overdrawn = link.overdrawn;
-        let event = if link.sender { link.take_credit(id, flow) } else { link.take_back(id, &flow) };
+        let event = if link.sender { link.take_credit(id, &flow) } else { link.take_back(id, &flow) };
         if overdrawn && !link.overdrawn {
             self.queue.push_back(Queued::event(Event::SessionWritable(SessionId(index))));
         }
@@ -90,7 +103,7 @@ impl Connection {
         let Some(session) = self.sessions.get_mut(link.session as usize).filter(|_| link.is_up()) else { return };
         let mut flow = session.flow(self.limits.session_window);
         link.announce(&mut flow);
-        self.output.flow(link.session as u16, &flow);
+        self.output.flow(link.session as u16, &mut flow);
     }
 }
 
@@ -108,10 +121,13 @@ impl Link {
         flow.delivery_count = Some(self.delivery_count.wrapping_sub(unsent));
         flow.link_credit = Some(self.credit.saturating_add(if self.overdrawn { 0 } else { unsent }));
         flow.drain = self.drain;
+        if let Some(extra) = &mut self.extra {
+            flow.properties = extra.flow_properties.take();
+        }
     }
 
     /// The receiving peer's flow.
-    fn take_credit(&mut self, index: u32, flow: Flow) -> Option<Event<'static>> {
+    fn take_credit(&mut self, index: u32, flow: &Flow) -> Option<Event<'static>> {
         let link_credit = flow.link_credit?;
         // A receiver that has not seen our attach does not know our delivery-count, which began with 0.
         let seen = flow.delivery_count.unwrap_or(0);
@@ -121,13 +137,7 @@ impl Link {
         self.credit = link_credit.saturating_sub(in_flight);
         self.overdrawn = self.head.is_some() && link_credit < in_flight;
         self.drain = flow.drain;
-        Some(Event::Credit {
-            link: LinkId(index),
-            context: self.context,
-            credit: self.credit,
-            drain: self.drain,
-            properties: flow.properties,
-        })
+        Some(Event::Credit { link: LinkId(index), context: self.context, credit: self.credit, drain: self.drain })
     }
 
     /// The sending peer's flow: a delivery-count beyond the deliveries that came means that it gave credit back.

@@ -90,6 +90,7 @@ impl Connection {
             settled: link.delivery_settled,
             more: link.in_progress,
             aborted: transfer.aborted,
+            manner: transfer.manner(),
             state: transfer.state,
             payload,
         })))

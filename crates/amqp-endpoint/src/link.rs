@@ -1,6 +1,7 @@
 //! What is kept of a link.
 
 use amqp::performative::{ReceiverSettleMode, SenderSettleMode};
+use amqp::{DeliveryState, Map};
 
 use crate::outgoing::Head;
 use crate::{Connection, LinkId, SessionId};
@@ -82,6 +83,17 @@ pub(crate) struct Link {
     pub(crate) lost: bool,
     /// Sending: what the first frame of the delivery in progress will say. Gone once it is sent.
     pub(crate) head: Option<Box<Head>>,
+    /// What few links ever have.
+    pub(crate) extra: Option<Box<Extra>>,
+}
+
+/// What is still to be said of a link, though only where a router passes on what another peer says.
+#[derive(Debug, Default)]
+pub(crate) struct Extra {
+    /// Properties of the next flow.
+    pub(crate) flow_properties: Option<Box<Map>>,
+    /// Sending: the state in the next frame of the delivery in progress.
+    pub(crate) state: Option<DeliveryState>,
 }
 
 impl Link {
@@ -113,6 +125,7 @@ impl Link {
             disowned: false,
             lost: false,
             head: None,
+            extra: None,
         }
     }
 
@@ -126,6 +139,10 @@ impl Link {
     #[inline]
     pub(crate) fn is_owned(&self) -> bool {
         !self.disowned && !self.lost
+    }
+
+    pub(crate) fn extra(&mut self) -> &mut Extra {
+        self.extra.get_or_insert_default()
     }
 
     fn info(&self) -> LinkInfo<'_> {

@@ -1,7 +1,7 @@
 //! Sending deliveries (part 2, sections 2.6.12 and 2.7.5), and what we say of them.
 
 use amqp::DeliveryState;
-use amqp::performative::{Role, Transfer};
+use amqp::performative::{Manner, Role, Transfer};
 
 use crate::coalesce::Wire;
 use crate::link::Link;
@@ -26,6 +26,8 @@ pub struct NewDelivery<'d> {
     pub settled: bool,
     /// The delivery's state at the sender.
     pub state: Option<&'d DeliveryState>,
+    /// How it is to be dealt with.
+    pub manner: Manner,
 }
 
 /// What the first frame of a delivery says, until it is sent.
@@ -37,6 +39,7 @@ pub(crate) struct Head {
     message_format: u32,
     settled: bool,
     state: Option<DeliveryState>,
+    manner: Manner,
 }
 
 impl Connection {
@@ -59,6 +62,8 @@ impl Connection {
             message_format: Some(delivery.message_format),
             settled: Some(delivery.settled),
             state: delivery.state.cloned(),
+            rcv_settle_mode: delivery.manner.rcv_settle_mode,
+            batchable: delivery.manner.batchable,
             ..Transfer::default()
         };
         let max = self.limits.remote_max_frame_size as usize;
@@ -89,6 +94,7 @@ impl Connection {
             message_format: delivery.message_format,
             settled: delivery.settled,
             state: delivery.state.cloned(),
+            manner: delivery.manner,
         }));
         there.credit -= 1;
         there.delivery_count = there.delivery_count.wrapping_add(1);
@@ -137,6 +143,10 @@ impl Connection {
             transfer.message_format = Some(head.message_format);
             transfer.settled = Some(head.settled);
             transfer.state.clone_from(&head.state);
+            transfer.rcv_settle_mode = head.manner.rcv_settle_mode;
+            transfer.batchable = head.manner.batchable;
+        } else if let Some(extra) = &mut link.extra {
+            transfer.state = extra.state.take();
         }
         let max = self.limits.remote_max_frame_size as usize;
         let payload = Payload { parts, skip };
@@ -147,6 +157,19 @@ impl Connection {
         session.sent_frame();
         link.in_progress = sent.more;
         Some(sent.taken)
+    }
+
+    /// Has the next frame of the delivery in progress say this state; nothing happens if there is none. What was to be said
+    /// before, and is not yet, is lost.
+    pub fn set_delivery_state(&mut self, link: LinkId, state: DeliveryState) {
+        if !self.is_sending(link) {
+            return;
+        }
+        let Some(there) = self.links.get_mut(link.0 as usize) else { return };
+        match &mut there.head {
+            Some(head) => head.state = Some(state),
+            None => there.extra().state = Some(state),
+        }
     }
 
     /// A delivery is in progress on the link: begun, and neither complete nor aborted.
@@ -161,6 +184,9 @@ impl Connection {
             return;
         }
         let Some(there) = self.links.get_mut(link.0 as usize) else { return };
+        if let Some(extra) = &mut there.extra {
+            extra.state = None;
+        }
         if there.head.take().is_none() {
             return self.abort_or_wait(link.0);
         }

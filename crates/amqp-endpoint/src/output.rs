@@ -151,10 +151,15 @@ impl Output {
         }
     }
 
+    /// Properties that do not fit the peer's frame size are left out.
     #[inline]
-    pub(crate) fn flow(&mut self, channel: u16, flow: &Flow) {
+    pub(crate) fn flow(&mut self, channel: u16, flow: &mut Flow) {
         let start = self.start();
         frame::write_flow(&mut self.bytes, channel, flow);
+        if flow.properties.is_some() && !self.fits(start) {
+            flow.properties = None;
+            frame::write_flow(&mut self.bytes, channel, flow);
+        }
         self.ended(start, FrameKind::Amqp, channel);
     }
 

@@ -122,8 +122,8 @@ impl Connection {
     pub(crate) fn write_session_flow(&mut self, index: u32) {
         let due = |session: &&mut Session| session.flow_due && session.mapped && !session.ended;
         if let Some(session) = self.sessions.get_mut(index as usize).filter(due) {
-            let flow = session.flow(self.limits.session_window);
-            self.output.flow(index as u16, &flow);
+            let mut flow = session.flow(self.limits.session_window);
+            self.output.flow(index as u16, &mut flow);
         }
     }
 

@@ -12,7 +12,7 @@ pub use connection::{Close, Open};
 pub use disposition::Disposition;
 pub use flow::Flow;
 pub use session::{Begin, End};
-pub use transfer::Transfer;
+pub use transfer::{Manner, Transfer};
 
 use crate::codec::{CompactFields, DecodeError, Decoder, ReadFields};
 use crate::descriptor;

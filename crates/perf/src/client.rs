@@ -137,7 +137,14 @@ impl Sender {
         let link = self.client.links[self.sent % self.client.links.len()];
         let key = self.sent as u64;
         let tag = key.to_le_bytes();
-        let delivery = NewDelivery { key, tag: &tag, message_format: 0, settled: self.settled, state: None };
+        let delivery = NewDelivery {
+            key,
+            tag: &tag,
+            message_format: 0,
+            settled: self.settled,
+            state: None,
+            manner: Default::default(),
+        };
         let sent = self.client.endpoint.try_send(link, &delivery, &[&self.message]);
         assert!(sent, "the router gives credit enough for every scenario");
         self.sent += 1;

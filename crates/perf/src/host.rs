@@ -74,7 +74,14 @@ impl Host for Connections {
     ) -> Transmitted {
         let bytes = content.map_or(&self.buffer[self.offered.clone()], |content| &**content);
         let tag = how.tag.to_le_bytes();
-        let delivery = NewDelivery { key: key.0, tag: &tag, message_format: 0, settled: how.settled, state: None };
+        let delivery = NewDelivery {
+            key: key.0,
+            tag: &tag,
+            message_format: 0,
+            settled: how.settled,
+            state: None,
+            manner: Default::default(),
+        };
         let sent = self.conns[link.0].endpoint.try_send(link.1, &delivery, &[bytes]);
         assert!(sent, "the receiver has credit and window enough in every scenario");
         Transmitted::Complete

@@ -124,6 +124,7 @@ impl Router {
             priority: priority(transfer.payload),
             state: transfer.state,
             tag: None,
+            manner: Default::default(),
         };
         let start = transfer.payload.as_ptr() as usize - self.host.buffer.as_ptr() as usize;
         self.host.offered = start..start + transfer.payload.len();

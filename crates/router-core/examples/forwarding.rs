@@ -164,6 +164,7 @@ impl Run {
             priority: 4,
             state: None,
             tag: None,
+            manner: Default::default(),
         };
         self.core.deliver(self.now, &mut self.host, link, offer);
     }

@@ -59,8 +59,8 @@ impl<H: Host> Core<H> {
             return LinkKey::DEAD;
         }
         let conn = index_of(conn.0);
-        self.next_link += 1;
-        let (id, conn_id) = (self.next_link, self.connections[conn].info.id);
+        self.next_identity += 1;
+        let (id, conn_id) = (self.next_identity, self.connections[conn].info.id);
         let mut link_type =
             link_type(local_capabilities(attach.incoming, attach.source.as_ref(), attach.target.as_ref()));
         if link_type == LinkType::EdgeDownlink && (attach.incoming || !self.serves_edge(conn)) {

@@ -219,8 +219,8 @@ impl<H: Host> Core<H> {
             terms: LinkTerms::default(),
         };
         let stand_in = host.open_link(self.connections[conn].host, key, open);
-        self.next_link += 1;
-        let (link_id, link_type) = (self.next_link, LinkType::Endpoint);
+        self.next_identity += 1;
+        let (link_id, link_type) = (self.next_identity, LinkType::Endpoint);
         let priority = ENDPOINT_PRIORITY;
         let new = NewLink { id: link_id, name, incoming, link_type, priority, own: true, send_settled: false };
         let link = self.add_link(conn, stand_in, new);

@@ -51,9 +51,7 @@ pub struct Core<H: Host> {
     pub(crate) statistics: RouterStatistics,
     /// Connection identity last given.
     pub(crate) next_connection: u64,
-    /// Link identity last given.
-    pub(crate) next_link: u64,
-    /// Identity last given to a configured entity.
+    /// Identity last given to a link or a configured entity: one counter for all, as in the old router.
     pub(crate) next_identity: u64,
     /// Serial number last given to an address.
     pub(crate) next_address: u64,
@@ -92,7 +90,6 @@ impl<H: Host> Core<H> {
             neighbors: Vec::new(),
             statistics: RouterStatistics::default(),
             next_connection: 0,
-            next_link: 0,
             next_identity: 0,
             next_address: 0,
             next_tag: 0,

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use amqp::DeliveryState;
+use amqp::performative::Manner;
 use smallvec::SmallVec;
 
 use crate::arena::NONE;
@@ -115,13 +116,17 @@ pub(crate) struct Said<'a> {
     pub(crate) tag: Option<&'a [u8]>,
     /// State.
     pub(crate) state: Option<&'a DeliveryState>,
+    /// How it is to be dealt with; only where there is a tag.
+    pub(crate) manner: Manner,
 }
 
 impl Said<'_> {
     /// To keep, if there is anything.
     pub(crate) fn kept(&self) -> Option<Box<KeptSaid>> {
         let anything = self.tag.is_some() || self.state.is_some();
-        anything.then(|| Box::new(KeptSaid { tag: self.tag.map(SmallVec::from_slice), state: self.state.cloned() }))
+        let kept =
+            || KeptSaid { tag: self.tag.map(SmallVec::from_slice), state: self.state.cloned(), manner: self.manner };
+        anything.then(|| Box::new(kept()))
     }
 }
 
@@ -129,17 +134,19 @@ impl Said<'_> {
 pub(crate) struct KeptSaid {
     tag: Option<SmallVec<[u8; 32]>>,
     state: Option<DeliveryState>,
+    manner: Manner,
 }
 
 impl KeptSaid {
     /// The sender says more before its delivery goes out.
     pub(crate) fn amend(kept: &mut Option<Box<Self>>, state: &DeliveryState) {
-        kept.get_or_insert_with(|| Box::new(Self { tag: None, state: None })).state = Some(state.clone());
+        kept.get_or_insert_with(|| Box::new(Self { tag: None, state: None, manner: Manner::default() })).state =
+            Some(state.clone());
     }
 
     /// As it was.
     pub(crate) fn said(&self) -> Said<'_> {
-        Said { tag: self.tag.as_deref(), state: self.state.as_ref() }
+        Said { tag: self.tag.as_deref(), state: self.state.as_ref(), manner: self.manner }
     }
 }
 

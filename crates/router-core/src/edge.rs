@@ -132,11 +132,11 @@ impl<H: Host> Core<H> {
     ) -> Option<LinkKey> {
         self.tick(now);
         let conn = self.connection_index(conn)?;
-        self.next_link += 1;
+        self.next_identity += 1;
         let key = LinkKey(self.links.next_key());
         let (name, incoming) = (open.name.clone(), open.incoming);
         let stand_in = host.open_link(self.connections[conn].host, key, open);
-        let (id, link_type) = (self.next_link, LinkType::Endpoint);
+        let (id, link_type) = (self.next_identity, LinkType::Endpoint);
         let new = NewLink { id, name, incoming, link_type, priority: PRIORITY, own: true, send_settled: false };
         let link = self.add_link(conn, stand_in, new);
         let record = &mut self.links[link];

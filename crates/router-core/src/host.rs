@@ -1,8 +1,9 @@
 //! What the core asks of its surroundings, and what a delivery looks like on its way through.
 
 use amqp::message::Trace;
+use amqp::performative::Manner;
 use amqp::terminus::{Source, TargetTerminus};
-use amqp::{DeliveryState, ErrorCondition};
+use amqp::{DeliveryState, ErrorCondition, Map};
 
 use crate::{ConnKey, EdgeEvent, InKey, LinkKey, LinkTerms, NetworkEvent, OpenLink, OutKey, SubscriberId};
 
@@ -44,6 +45,9 @@ pub trait Host {
     fn drain(&mut self, link: Self::Link, drain: bool);
     /// There is nothing (more) to send: give the unused credit back to the receiving peer that drains.
     fn drained(&mut self, link: Self::Link);
+
+    /// Passes on what a flow of the peer of the other one of two links that are one had as properties.
+    fn say_with_flow(&mut self, _link: Self::Link, _properties: Map) {}
 
     /// A number that tells the body of the message now being offered from others, whatever its annotations say: copies of
     /// one message that come by several ways have the same. `None`: they cannot be told apart. Asked for only where the
@@ -121,6 +125,8 @@ pub struct Transmit<'a> {
     pub routed_tag: Option<&'a [u8]>,
     /// The sender's delivery state, if its transfer carried one.
     pub state: Option<&'a DeliveryState>,
+    /// How the sender wants it dealt with, if the link is one with another.
+    pub manner: Manner,
 }
 
 /// How far a transmission got at once.
@@ -199,6 +205,8 @@ pub struct Offer<'a> {
     pub state: Option<DeliveryState>,
     /// Delivery tag, if the link is one with another.
     pub tag: Option<&'a [u8]>,
+    /// How its sender wants it dealt with, likewise.
+    pub manner: Manner,
 }
 
 /// What became of an offer.

@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl<H: Host> Core<H> {
-    /// The identity for a configured entity: one counter for all of them. Starts at 1.
+    /// The identity for a configured entity: one counter for all of them and for links. Starts at 1.
     pub fn next_identity(&mut self) -> u64 {
         self.next_identity += 1;
         self.next_identity

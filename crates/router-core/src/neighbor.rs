@@ -144,10 +144,11 @@ impl<H: Host> Core<H> {
             target: Some(TargetTerminus::Target(Target { capabilities, ..Target::default() })),
             terms: LinkTerms::default(),
         };
-        self.next_link += 1;
+        self.next_identity += 1;
         let key = LinkKey(self.links.next_key());
         let stand_in = host.open_link(self.connections[conn].host, key, open);
-        let new = NewLink { id: self.next_link, name, incoming, link_type, priority, own: true, send_settled: false };
+        let new =
+            NewLink { id: self.next_identity, name, incoming, link_type, priority, own: true, send_settled: false };
         let link = self.add_link(conn, stand_in, new);
         if class != LinkClass::Streaming {
             self.enter_router_link(link, usize::from(priority));
@@ -234,10 +235,7 @@ impl<H: Host> Core<H> {
         record.host = at;
         record.opened = true;
         if record.routed.is_some() {
-            if record.incoming {
-                self.relay_credit_to(host, index_of(link.0));
-            }
-            return;
+            return self.routed_opened(host, index_of(link.0));
         }
         if record.auto_link != 0 {
             // It is bound, and gets credit, when the container has answered.

@@ -6,9 +6,9 @@
 use crate::arena::index_of;
 use crate::core::Core;
 use crate::forward::Passage;
-use crate::{Host, Offered};
+use crate::{Host, LinkKey, Now, Offered};
 
-use amqp::DeliveryState;
+use amqp::{DeliveryState, Map};
 
 impl<H: Host> Core<H> {
     /// A delivery came in on a link that is one with another, and goes out on that.
@@ -48,6 +48,30 @@ impl<H: Host> Core<H> {
             self.relay_drained(host, receiver);
         }
         self.part_when_through(host, receiver);
+    }
+
+    /// A flow of a peer had properties. Where its link is one with another, that one's peer is told. Nothing happens for
+    /// other links.
+    pub fn flow_properties(&mut self, now: Now, host: &mut H, link: LinkKey, properties: Box<Map>) {
+        self.tick(now);
+        let Some(partner) = self.links.get(link.0).and_then(|link| self.partner(link)) else { return };
+        let record = &mut self.links[partner];
+        if record.opened {
+            host.say_with_flow(record.host, *properties);
+        } else if let Some(routed) = &mut record.routed {
+            routed.flow_properties = Some(properties);
+        }
+    }
+
+    /// A link that is one with another can be spoken on now: what its partner's peer has said reaches it.
+    pub(crate) fn routed_opened(&mut self, host: &mut H, link: u32) {
+        let record = &mut self.links[link];
+        if let Some(properties) = record.routed.as_mut().and_then(|routed| routed.flow_properties.take()) {
+            host.say_with_flow(record.host, *properties);
+        }
+        if record.incoming {
+            self.relay_credit_to(host, link);
+        }
     }
 
     /// As [`Core::relay_credit`], for the link on which the peer sends.

@@ -35,6 +35,8 @@ pub(crate) struct Routed {
     pub(crate) shown: Option<std::sync::Arc<str>>,
     /// The link route by which a container was chosen: it changes addresses.
     route: Option<u64>,
+    /// What is to be said with a flow once the link is attached.
+    pub(crate) flow_properties: Option<Box<Map>>,
 }
 
 #[derive(Debug)]
@@ -110,8 +112,8 @@ impl<H: Host> Core<H> {
         let Some(way) = Terminus::of(&attach).map(|terminus| terminus.way(up)) else {
             return self.attach(now, host, conn, link, attach);
         };
-        self.next_link += 1;
-        let (id, conn_id) = (self.next_link, self.connections[at].info.id);
+        self.next_identity += 1;
+        let (id, conn_id) = (self.next_identity, self.connections[at].info.id);
         log_attached(host, conn_id, id, attach.incoming, attach.source.as_ref(), attach.target.as_ref());
         self.attach_routed(host, at, id, link, attach, &way)
     }
@@ -161,8 +163,8 @@ impl<H: Host> Core<H> {
         let class = LinkClass::LinkRoute;
         let open = OpenLink { name: onward.clone(), incoming, class, source, target, terms };
         let stand_in = host.open_link(self.connections[way.conn].host, key, open);
-        self.next_link += 1;
-        let (id, name) = (self.next_link, onward);
+        self.next_identity += 1;
+        let (id, name) = (self.next_identity, onward);
         let new = NewLink { id, name, incoming, link_type, priority, own: true, send_settled: false };
         let far = self.add_link(way.conn, stand_in, new);
         let (survives, shown) = (way.survives, &way.shown);

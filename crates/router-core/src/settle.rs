@@ -39,8 +39,9 @@ impl<H: Host> Core<H> {
         self.tick(now);
         let state = match state {
             Some(DeliveryState::Other(bytes)) => Some(self.without_transaction(host, delivery, bytes)),
-            // As the old router tells it: whatever is modified counts as an attempt that failed.
-            Some(DeliveryState::Modified(modified)) if !modified.delivery_failed => {
+            // As the old router tells it: whatever is modified counts as an attempt that failed. What passes between two
+            // links that are one stays as it is.
+            Some(DeliveryState::Modified(modified)) if !modified.delivery_failed && !self.is_routed(delivery) => {
                 Some(DeliveryState::Modified(Box::new(Modified { delivery_failed: true, ..*modified })))
             }
             state => state,
@@ -62,6 +63,12 @@ impl<H: Host> Core<H> {
         } else if let Some(state) = state {
             self.copy_updated(host, origin, state, outcome.is_terminal());
         }
+    }
+
+    /// Whether a delivery went out on a link that is one with another.
+    fn is_routed(&self, delivery: OutKey) -> bool {
+        let link = self.deliveries.get(delivery.0).map(|delivery| delivery.link).filter(|link| *link != NONE);
+        link.is_some_and(|link| self.links[link].routed.is_some())
     }
 
     /// The most frequent end of a delivery: both its sides are over at once. The same as the general way, in one step.

@@ -125,6 +125,7 @@ impl<H: Host> Core<H> {
             anew: wrapping.anew,
             routed_tag: said.tag,
             state: said.state,
+            manner: said.manner,
         };
         let transmitted = host.transmit(link.host, key, content, &how);
         if transmitted == Transmitted::Complete {

@@ -2,6 +2,7 @@
 
 mod support;
 
+use amqp::performative::{Manner, ReceiverSettleMode};
 use amqp::terminus::{ExpiryPolicy, Source, Target, TargetTerminus};
 use amqp::{DeliveryState, ErrorCondition, Map, Symbol, Value};
 use router_core::*;
@@ -249,6 +250,65 @@ fn a_delivery_that_has_to_wait_keeps_them_too() {
     pair.world.core.set_writable(pair.world.now, &mut pair.world.host, pair.broker_conn, true);
     let sent = &pair.world.host.sent[0];
     assert_eq!((sent.routed_tag.as_deref(), &sent.state), (Some(b"tag".as_slice()), &Some(transactional())));
+}
+
+#[test]
+fn a_delivery_keeps_how_its_sender_wants_it_dealt_with() {
+    for writable in [true, false] {
+        let mut pair = pair(sender_to("queue"));
+        pair.world.credit(pair.broker, 1);
+        pair.world.core.set_writable(pair.world.now, &mut pair.world.host, pair.broker_conn, writable);
+        let manner = Manner { rcv_settle_mode: Some(ReceiverSettleMode::Second), batchable: true };
+        pair.world.offer(pair.client, |offer| (offer.tag, offer.manner) = (Some(&b"tag"[..]), manner));
+        pair.world.core.set_writable(pair.world.now, &mut pair.world.host, pair.broker_conn, true);
+        assert_eq!(pair.world.host.sent[0].manner, manner);
+    }
+}
+
+#[test]
+fn what_is_modified_reaches_the_sender_as_the_receiver_says_it() {
+    let mut pair = pair(sender_to("queue"));
+    pair.world.credit(pair.broker, 1);
+    pair.world.send(pair.client);
+    pair.world.calls();
+    let modified = Some(DeliveryState::Modified(Box::default()));
+    pair.world.outcome(0, modified.clone(), true);
+    assert_eq!(pair.world.calls(), [Call::Incoming(pair.client.id, 0, modified, true)]);
+}
+
+#[test]
+fn properties_of_flows_pass_both_ways() {
+    let map = |number| Map::from_iter([(Value::from("k"), Value::Int(number))]);
+    let mut pair = pair(receiver_from("queue"));
+    let Pair { client, broker, .. } = pair;
+    pair.world.core.flow_properties(pair.world.now, &mut pair.world.host, client.key, Box::new(map(1)));
+    pair.world.core.flow_properties(pair.world.now, &mut pair.world.host, broker.key, Box::new(map(2)));
+    assert_eq!(pair.world.calls(), [Call::SayWithFlow(broker.id, map(1)), Call::SayWithFlow(client.id, map(2))]);
+    let plain = pair.world.receiver("elsewhere", 1);
+    pair.world.calls();
+    pair.world.core.flow_properties(pair.world.now, &mut pair.world.host, plain.key, Box::new(map(3)));
+    assert_eq!(pair.world.calls(), []);
+}
+
+#[test]
+fn properties_of_a_flow_that_came_before_the_container_is_attached_reach_it() {
+    let map = Map::from_iter([(Value::from("k"), Value::Int(1))]);
+    let (mut world, _) = routed();
+    let conn = client(&mut world);
+    let link = world.attach(conn, receiver_from("queue"));
+    world.core.flow_properties(world.now, &mut world.host, link.key, Box::new(map.clone()));
+    world.calls();
+    let broker = world.open_last();
+    assert_eq!(world.calls(), [Call::SayWithFlow(broker.id, map)]);
+}
+
+#[test]
+fn links_and_entities_are_numbered_from_one_counter() {
+    let mut world = World::new();
+    let before = create(&mut world, route("queue", RouteDirection::In));
+    let sender = world.sender("a");
+    let after = create(&mut world, route("queue", RouteDirection::Out));
+    assert_eq!((world.link(sender).id, after), (before + 1, before + 2));
 }
 
 #[test]

@@ -255,6 +255,7 @@ impl Router {
             priority: message.priority,
             state: None,
             tag: None,
+            manner: Default::default(),
         };
         let offered = self.core.deliver(now, &mut self.host, key, offer);
         self.host.offered = None;

@@ -245,8 +245,46 @@ fn properties_of_a_flow_are_told() {
     let map = Map::from_iter([(Value::Symbol(Symbol::from("k")), Value::Int(1))]);
     peer.flow(Flow { properties: Some(Box::new(map.clone())), ..credit(0, 1) });
     let events = peer.end.take();
-    let [Event::Credit { properties: Some(told), .. }] = &events[..] else { panic!("{events:?}") };
+    let [Event::Credit { .. }, Event::FlowProperties { properties: told, .. }] = &events[..] else {
+        panic!("{events:?}")
+    };
     assert_eq!(**told, map);
+}
+
+#[test]
+fn properties_are_said_once_by_either_end_with_its_next_flow() {
+    let mut pair = Pair::open();
+    let link = pair.sending(10);
+    pair.client.take();
+    pair.server.take();
+    let map = |number| Box::new(Map::from_iter([(Value::Symbol(Symbol::from("k")), Value::Int(number))]));
+    pair.client.connection.say_with_flow(link.client, map(1));
+    pair.server.connection.say_with_flow(link.server, map(2));
+    pair.run();
+    for (events, number) in [(pair.server.take(), 1), (pair.client.take(), 2)] {
+        let told = events.iter().find_map(|event| match event {
+            Event::FlowProperties { properties, .. } => Some(properties.clone()),
+            _ => None,
+        });
+        assert_eq!(told, Some(map(number)));
+    }
+    pair.server.connection.add_credit(link.server, 1);
+    pair.run();
+    assert!(!pair.client.take().iter().any(|event| matches!(event, Event::FlowProperties { .. })));
+}
+
+#[test]
+fn properties_that_do_not_fit_a_frame_are_left_out() {
+    let client = ConnectionConfig { max_frame_size: 512, ..config("client") };
+    let mut pair = Pair::open_with(client, config("server"));
+    let link = pair.sending(10);
+    pair.client.take();
+    let long = Value::String("x".repeat(1000));
+    let map = Map::from_iter([(Value::Symbol(Symbol::from("k")), long)]);
+    pair.server.connection.say_with_flow(link.server, Box::new(map));
+    pair.server.connection.add_credit(link.server, 5);
+    pair.run();
+    assert!(matches!(pair.client.take()[..], [Event::Credit { credit: 15, .. }]));
 }
 
 #[test]

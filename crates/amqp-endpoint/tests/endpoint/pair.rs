@@ -230,7 +230,7 @@ fn kept(event: Event<'_>) -> Event<'static> {
     match event {
         Event::Transfer(transfer) => {
             let IncomingTransfer { link, context, delivery_id, first, message_format, .. } = transfer;
-            let IncomingTransfer { settled, more, aborted, state, tag, payload, .. } = transfer;
+            let IncomingTransfer { settled, more, aborted, state, manner, tag, payload, .. } = transfer;
             let (tag, payload) = (Vec::leak(tag.to_vec()), Vec::leak(payload.to_vec()));
             Event::Transfer(IncomingTransfer {
                 link,
@@ -243,6 +243,7 @@ fn kept(event: Event<'_>) -> Event<'static> {
                 more,
                 aborted,
                 state,
+                manner,
                 payload,
             })
         }
@@ -259,9 +260,8 @@ fn kept(event: Event<'_>) -> Event<'static> {
         }
         Event::LinkFailed { link, context, error } => Event::LinkFailed { link, context, error },
         Event::LinkLost { link, context } => Event::LinkLost { link, context },
-        Event::Credit { link, context, credit, drain, properties } => {
-            Event::Credit { link, context, credit, drain, properties }
-        }
+        Event::Credit { link, context, credit, drain } => Event::Credit { link, context, credit, drain },
+        Event::FlowProperties { link, context, properties } => Event::FlowProperties { link, context, properties },
         Event::Drained { link, context, returned } => Event::Drained { link, context, returned },
         Event::Outcome { key, state, settled } => Event::Outcome { key, state, settled },
         Event::SenderOutcome { key, state, settled } => Event::SenderOutcome { key, state, settled },
@@ -317,7 +317,7 @@ pub(crate) fn receiver(name: &str) -> NewLink {
 
 /// A delivery that is to be settled by the receiver.
 pub(crate) fn unsettled(key: u64) -> NewDelivery<'static> {
-    NewDelivery { key, tag: b"tag", message_format: 0, settled: false, state: None }
+    NewDelivery { key, tag: b"tag", message_format: 0, settled: false, state: None, manner: Default::default() }
 }
 
 /// A delivery that is settled when sent.

@@ -369,6 +369,25 @@ fn a_huge_state_is_left_out_where_the_frame_has_no_room_for_it() {
 }
 
 #[test]
+fn a_state_may_come_with_any_frame_of_a_delivery() {
+    let mut pair = Pair::open();
+    let link = pair.sending(1);
+    let received = |section_offset| DeliveryState::Received { section_number: 0, section_offset };
+    let [first, second] = [received(1), received(2)];
+    let client = &mut pair.client.connection;
+    client.begin_delivery(link.client, &unsettled(1));
+    client.set_delivery_state(link.client, first.clone());
+    client.send_payload(link.client, b"a", true);
+    client.send_payload(link.client, b"b", true);
+    client.set_delivery_state(link.client, second.clone());
+    client.send_payload(link.client, b"c", false);
+    client.set_delivery_state(link.client, first.clone());
+    pair.run();
+    let told: Vec<_> = pair.server.take_transfers().into_iter().map(|transfer| transfer.state).collect();
+    assert_eq!(told, [Some(first), None, Some(second)]);
+}
+
+#[test]
 fn a_settled_delivery_of_many_frames_leaves_nothing_to_settle() {
     let (mut pair, link) = small_frames();
     pair.client.connection.begin_delivery(link.client, &presettled());

@@ -1,7 +1,7 @@
 //! Deliveries of one frame, as they are sent and as they come (part 2, sections 2.6.12 and 2.7.5).
 
 use amqp::DeliveryState;
-use amqp::performative::{Performative, ReceiverSettleMode, Role, Transfer};
+use amqp::performative::{Manner, Performative, ReceiverSettleMode, Role, Transfer};
 use amqp_endpoint::{ConnectionConfig, IncomingTransfer, LinkId, NewDelivery, SessionId};
 
 use crate::pair::{Pair, config, presettled, sender, unsettled};
@@ -36,7 +36,14 @@ fn a_delivery_arrives_as_it_was_sent() {
     let mut pair = Pair::open();
     let link = pair.sending(1);
     let state = DeliveryState::Received { section_number: 1, section_offset: 2 };
-    let new = NewDelivery { key: 1, tag: b"a tag", message_format: 77, settled: false, state: Some(&state) };
+    let new = NewDelivery {
+        key: 1,
+        tag: b"a tag",
+        message_format: 77,
+        settled: false,
+        state: Some(&state),
+        manner: Manner::default(),
+    };
     assert!(pair.client.connection.try_send(link.client, &new, &[b"one", b"", b"two"]));
     pair.run();
     let transfers = pair.server.take_transfers();
@@ -45,6 +52,20 @@ fn a_delivery_arrives_as_it_was_sent() {
         panic!("{transfers:?}")
     };
     assert_eq!(*told, Some(state));
+}
+
+#[test]
+fn how_a_delivery_is_to_be_dealt_with_is_told_with_its_first_frame() {
+    let manner = Manner { rcv_settle_mode: Some(ReceiverSettleMode::First), batchable: true };
+    let new = NewDelivery { manner, ..unsettled(1) };
+    let mut pair = Pair::open();
+    let link = pair.sending(2);
+    assert!(pair.client.connection.try_send(link.client, &new, &[b"one"]));
+    assert!(pair.client.connection.begin_delivery(link.client, &new));
+    pair.client.connection.send_payload(link.client, b"two", false);
+    pair.run();
+    let told: Vec<_> = pair.server.take_transfers().iter().map(|transfer| transfer.manner).collect();
+    assert_eq!(told, [manner, manner]);
 }
 
 #[test]

@@ -31,7 +31,22 @@ pub struct Transfer<'a> {
     pub batchable: bool,
 }
 
+/// How a sender wants a delivery dealt with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// The receiver is to settle in this mode; if absent in that of the link.
+    pub rcv_settle_mode: Option<ReceiverSettleMode>,
+    /// The peer need not hurry with its disposition.
+    pub batchable: bool,
+}
+
 impl<'a> Transfer<'a> {
+    /// How its sender wants the delivery dealt with.
+    #[inline]
+    pub fn manner(&self) -> Manner {
+        Manner { rcv_settle_mode: self.rcv_settle_mode, batchable: self.batchable }
+    }
+
     pub(super) fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         let mut fields = decoder.read_fields("transfer", 11)?;
         let transfer = Self::read(&mut fields)?;

@@ -129,6 +129,7 @@ impl SenderParty {
             message_format: 0,
             settled: common.settled,
             state: None,
+            manner: Default::default(),
         };
         let total = common.head.len() + stamp.len() + common.fill.len();
         if total <= PIECE && engine.try_send(id, &delivery, &[&common.head, &stamp, &common.fill]) {

@@ -106,6 +106,7 @@ impl Books {
             | Event::SessionBegun(..)
             | Event::SessionAnswered(..)
             | Event::Credit { .. }
+            | Event::FlowProperties { .. }
             | Event::Drained { .. }
             | Event::SenderOutcome { .. }
             | Event::SessionWritable(_) => {}

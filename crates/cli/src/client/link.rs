@@ -119,7 +119,14 @@ impl Client {
         let key = self.next_key;
         let tag = key.to_be_bytes();
         let first = tag.iter().position(|byte| *byte != 0).unwrap_or(7);
-        let delivery = NewDelivery { key, tag: &tag[first..], message_format: 0, settled, state: None };
+        let delivery = NewDelivery {
+            key,
+            tag: &tag[first..],
+            message_format: 0,
+            settled,
+            state: None,
+            manner: Default::default(),
+        };
         let mut deadline = self.deadline();
         while !self.engine.begin_delivery(sender.link, &delivery) {
             self.sending(sender, deadline)?;

@@ -96,7 +96,11 @@ impl<'a, C> Passage<'a, C> {
     /// What its sender said with its transfer.
     #[inline(always)]
     pub(crate) fn said(&self) -> Said<'a> {
-        self.offer.map_or(Said::default(), |offer| Said { tag: offer.tag, state: offer.state.as_ref() })
+        self.offer.map_or(Said::default(), |offer| Said {
+            tag: offer.tag,
+            state: offer.state.as_ref(),
+            manner: offer.manner,
+        })
     }
 
     /// Whether a record of how it came in is needed: there is something to settle, or to wait for.

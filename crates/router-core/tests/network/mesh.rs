@@ -346,6 +346,7 @@ impl Mesh {
             priority: message.priority,
             state: None,
             tag: None,
+            manner: Default::default(),
         };
         record.offered.insert(id, Offering { from, key: None, message: message.number });
         let offered = record.core.deliver(self.now, &mut record.host, key, offer);

@@ -143,6 +143,7 @@ impl World {
             priority: 4,
             state: None,
             tag: None,
+            manner: Default::default(),
         };
         let offered = self.core.deliver(self.now, &mut self.host, key, offer);
         let offer = self.host.offers.get_mut(&message).expect("just inserted");

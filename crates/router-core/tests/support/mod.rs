@@ -6,9 +6,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use amqp::performative::Manner;
 use amqp::state::Modified;
 use amqp::terminus::{Source, Target, TargetTerminus};
-use amqp::{DeliveryState, ErrorCondition, Symbol};
+use amqp::{DeliveryState, ErrorCondition, Map, Symbol};
 use router_core::*;
 
 /// Number of a link as the host knows it.
@@ -42,6 +43,7 @@ pub enum Call {
     /// To a receiver: link, message, state, settled.
     Outgoing(L, u64, Option<DeliveryState>, bool),
     Subscriber(SubscriberId, u64),
+    SayWithFlow(L, Map),
 }
 
 /// A transmission in all detail.
@@ -58,6 +60,7 @@ pub struct Sent {
     pub anew: bool,
     pub routed_tag: Option<Vec<u8>>,
     pub state: Option<DeliveryState>,
+    pub manner: Manner,
 }
 
 #[derive(Default)]
@@ -114,6 +117,9 @@ impl Host for FakeHost {
     fn drained(&mut self, link: L) {
         self.calls.push(Call::Drained(link));
     }
+    fn say_with_flow(&mut self, link: L, properties: Map) {
+        self.calls.push(Call::SayWithFlow(link, properties));
+    }
     fn subject<'a>(&'a self, _content: Option<&'a Arc<u64>>) -> Option<&'a str> {
         self.subject.as_deref()
     }
@@ -138,6 +144,7 @@ impl Host for FakeHost {
             anew: how.anew,
             routed_tag: how.routed_tag.map(<[u8]>::to_vec),
             state: how.state.cloned(),
+            manner: how.manner,
         });
         if self.slow.contains(&link) { Transmitted::Partial } else { Transmitted::Complete }
     }
@@ -417,6 +424,7 @@ pub fn plain_offer<'a>(delivery_id: u32) -> Offer<'a> {
         priority: 4,
         state: None,
         tag: None,
+        manner: Default::default(),
     }
 }
 

@@ -8,6 +8,7 @@ mod chunks;
 
 use std::sync::Arc;
 
+use amqp::DeliveryState;
 use parking_lot::Mutex;
 
 use self::chunks::{Chunks, End};
@@ -54,6 +55,8 @@ struct Shared<L: Listener> {
 struct State<L: Listener> {
     chunks: Chunks,
     feed_waits: bool,
+    /// What the sender last said of its delivery, and no reader has taken.
+    said: Option<DeliveryState>,
     listeners: Vec<L>,
 }
 
@@ -81,7 +84,7 @@ pub(crate) enum ReaderState {
 
 /// Begins a stream with what was received so far.
 pub(crate) fn stream<L: Listener>(head: Head, begun: &[u8], origin: Box<dyn Origin>) -> (Feed<L>, Reader<L>) {
-    let state = State { chunks: Chunks::new(begun), feed_waits: false, listeners: Vec::new() };
+    let state = State { chunks: Chunks::new(begun), feed_waits: false, said: None, listeners: Vec::new() };
     let shared = Arc::new(Shared { head, origin, state: Mutex::new(state) });
     let reader = Reader { shared: Arc::clone(&shared), place: Place { chunk: 0, offset: 0 }, listener: None };
     (Feed(shared), reader)
@@ -91,6 +94,12 @@ impl<L: Listener> Feed<L> {
     /// Appends. Nothing is kept when nobody reads.
     pub(crate) fn append(&self, bytes: &[u8]) {
         self.0.state.lock().chunks.append(bytes);
+    }
+
+    /// The sender says something of its delivery, in the middle of it: for the one reader that it has, before the bytes
+    /// that are appended next.
+    pub(crate) fn say(&self, state: DeliveryState) {
+        self.0.state.lock().said = Some(state);
     }
 
     /// All bytes are there.
@@ -129,7 +138,7 @@ impl<L: Listener> Feed<L> {
     pub(crate) fn sole_idle_listener(&self) -> Option<L> {
         let state = self.0.state.lock();
         match state.listeners.as_slice() {
-            [only] if state.chunks.readers() == 1 && state.chunks.is_read() => Some(*only),
+            [only] if state.chunks.readers() == 1 && state.chunks.is_read() && state.said.is_none() => Some(*only),
             _ => None,
         }
     }
@@ -158,6 +167,11 @@ impl<L: Listener> Reader<L> {
             self.shared.state.lock().listeners.push(listener);
             self.listener = Some(listener);
         }
+    }
+
+    /// What the sender has said since this was last asked.
+    pub(crate) fn take_said(&self) -> Option<DeliveryState> {
+        self.shared.state.lock().said.take()
     }
 
     /// Offers the next bytes, in parts, to `take`, and says to it whether they end the message. `take` is called at most

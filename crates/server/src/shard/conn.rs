@@ -7,7 +7,7 @@ use std::sync::Arc;
 use amqp::ErrorCondition;
 use amqp::terminus::{Source, TargetTerminus};
 use amqp_endpoint::{Connection, LinkId, Now, SessionId};
-use router_core::{ConnKey, LinkClass, OutKey};
+use router_core::{ConnKey, OutKey};
 use security::policy::Authorised;
 
 use super::arrival::Listener;
@@ -16,6 +16,7 @@ use super::feeding::Streaming;
 use super::incoming::{Incoming, Progress};
 use super::outgoing::{Delivery, OUTPUT_HIGH, Step};
 use super::own_links::Opening;
+use super::own_sessions::OwnSessions;
 use super::parked::Parked;
 use super::place::{ConnRef, LinkRef};
 use super::policed::{Counted, Judged, Policed};
@@ -49,8 +50,8 @@ pub(super) struct Conn {
     pub(super) max_message_size: u64,
     /// Links by their index in the endpoint.
     pub(super) links: Vec<Link>,
-    /// Sessions that this router has begun for links of its own; of those for streams only the free ones.
-    pub(super) sessions: Vec<(LinkClass, SessionId)>,
+    /// Sessions that this router has begun for links of its own.
+    pub(super) sessions: OwnSessions,
     /// Links with deliveries that wait, each once.
     pub(super) sending: VecDeque<u32>,
     /// Links on which messages are being streamed.
@@ -129,7 +130,7 @@ pub(super) struct Link {
     pub(super) incoming: Option<Box<Incoming>>,
     /// We send: deliveries that wait, the first perhaps begun.
     pub(super) waiting: VecDeque<Box<Delivery>>,
-    /// The session that it has alone.
+    /// The session that is to be given back when it is gone.
     pub(super) session: Option<SessionId>,
     /// How far one must see into an incoming message.
     pub(super) depth: Depth,
@@ -228,7 +229,7 @@ impl Conn {
             policed: None,
             max_message_size: u64::MAX,
             links: Vec::new(),
-            sessions: Vec::new(),
+            sessions: OwnSessions::default(),
             sending: VecDeque::new(),
             streams: Vec::new(),
             gathered: 0,

@@ -9,6 +9,7 @@ use router_core::{AttachInfo, ConnKey, Core, InKey, LinkKey, LinkTerms, OutKey};
 use super::conn::Link;
 use super::host::{ShardHost, mark_dirty};
 use super::outgoing::OUTPUT_HIGH;
+use super::own_sessions::Origin;
 use super::place::LinkRef;
 
 impl ShardHost {
@@ -116,6 +117,9 @@ impl ShardHost {
                 self.count_link_out(slot, link);
                 core.link_lost(self.now, self, LinkKey(context));
             }
+            Event::FlowProperties { context, properties, .. } => {
+                core.flow_properties(self.now, self, LinkKey(context), properties);
+            }
             Event::SessionWritable(_) => self.pump(slot),
             Event::Closed(error) => self.closed_by_peer(core, slot, error),
             Event::Failed(error) => self.failed(core, slot, &error),
@@ -123,7 +127,7 @@ impl ShardHost {
             // Its links were told of one by one.
             Event::SessionEnded(session, _) => {
                 if let Some(conn) = self.conns.get_mut(slot as usize) {
-                    conn.session_gone(session);
+                    conn.sessions.ended(session);
                     conn.count_session_out(session);
                 }
             }
@@ -168,7 +172,9 @@ impl ShardHost {
 
     /// Has the core decide about an attach.
     pub(super) fn go_on_attaching(&mut self, core: &mut Core<Self>, at: LinkRef, key: ConnKey, attach: AttachInfo) {
+        self.attaching = self.origin_of(at);
         let link_key = core.attach(self.now, self, key, at, attach);
+        self.attaching = None;
         if let Some(conn) = self.conns.get_mut(at.conn.slot as usize) {
             conn.endpoint.set_link_context(LinkId(at.link), link_key.0);
         }
@@ -181,6 +187,14 @@ impl ShardHost {
         {
             conn.count_link_out(link);
         }
+    }
+
+    /// Whose link this is, should it be passed on: a client's, on whatever session, or that of a session of another
+    /// router, which has one for each client.
+    pub(super) fn origin_of(&self, at: LinkRef) -> Option<Origin> {
+        let conn = self.conns.get(at.conn.slot as usize)?;
+        let session = if at.conn.peer { conn.endpoint.link(LinkId(at.link))?.session.0 } else { 0 };
+        Some(Origin { conn: conn.id, session })
     }
 
     /// Lets go of what was on its way on a link.

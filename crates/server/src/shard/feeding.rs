@@ -9,6 +9,7 @@ use router_core::{Core, InKey};
 use super::host::{ShardHost, mark_dirty};
 use super::mailbox::Mail;
 use super::place::LinkRef;
+use super::settings::Role;
 use super::shared::Shared;
 use crate::content::{Feed, Origin};
 
@@ -112,10 +113,12 @@ impl ShardHost {
         conn.endpoint.hold_session(streaming.session, true);
         mark_dirty(&mut self.dirty, conn);
         // Between routers there are others' messages, and greetings: they are always read, and keep to their windows.
+        // So are links that are passed on from a container, of which there may be many on one connection.
+        let passed_on = conn.settings.role == Role::RouteContainer && conn.link_mut(LinkId(streaming.link.link)).routed;
         if behind > PAUSE_ABOVE
             && !conn.at.peer
             && !conn.flags.paused
-            && (behind > PAUSE_OWN_ABOVE || !core.comes_back(streaming.key))
+            && (behind > PAUSE_OWN_ABOVE || !(passed_on || core.comes_back(streaming.key)))
         {
             conn.flags.paused = true;
             // It may be speaking; it is not heard because we do not listen.

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use amqp::terminus::{Source, TargetTerminus};
-use amqp::{DeliveryState, ErrorCondition};
+use amqp::{DeliveryState, ErrorCondition, Map};
 use amqp_endpoint::{LinkId, Now};
 use router_core::{
     EdgeEvent, Host, Level, LinkKey, LinkTerms, Module, NetworkEvent, OpenLink, OutKey, SubscriberDelivery,
@@ -18,6 +18,7 @@ use super::conn::Conn;
 use super::event::{ShardEvent, SubscriberMessage};
 use super::mailbox::{Batch, Mail};
 use super::own_links::Opening;
+use super::own_sessions::Origin;
 use super::place::{ConnRef, LinkRef};
 use super::shared::Shared;
 use crate::content::{self, Content, Depth, Layout};
@@ -42,6 +43,8 @@ pub(crate) struct ShardHost {
     pub(super) unchoke: Vec<u32>,
     /// Links of the router's own that are to be attached.
     pub(super) openings: VecDeque<Opening>,
+    /// Whose attach the core is deciding about.
+    pub(super) attaching: Option<Origin>,
     /// The time of this turn.
     pub(super) now: Now,
     /// For use within calls: emptied, not freed.
@@ -90,6 +93,7 @@ impl ShardHost {
             attention: Vec::new(),
             unchoke: Vec::new(),
             openings: VecDeque::new(),
+            attaching: None,
             now: Now::ZERO,
             pumped: Vec::new(),
             listeners: Vec::new(),
@@ -270,6 +274,14 @@ impl Host for ShardHost {
             self.post(link.conn, Mail::Drained { link });
         } else if let Some(conn) = self.touch(link.conn) {
             conn.drained(LinkId(link.link));
+        }
+    }
+
+    fn say_with_flow(&mut self, link: LinkRef, properties: Map) {
+        if !self.owns(link.conn) {
+            self.post(link.conn, Mail::SayWithFlow { link, properties: Box::new(properties) });
+        } else if let Some(conn) = self.touch(link.conn) {
+            conn.endpoint.say_with_flow(LinkId(link.link), Box::new(properties));
         }
     }
 

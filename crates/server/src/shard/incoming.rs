@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use amqp::performative::Manner;
 use amqp::{DeliveryState, ErrorCondition};
 use amqp_endpoint::{IncomingTransfer, LinkId};
 use router_core::{Core, InKey, LinkKey, Offer, Offered as Answer};
@@ -62,6 +63,8 @@ struct Arrived {
     state: Option<DeliveryState>,
     /// On a link that is one with another, which nothing of the message is looked at for.
     tag: Option<Box<[u8]>>,
+    /// How its sender wants it dealt with.
+    manner: Manner,
 }
 
 impl Arrived {
@@ -75,6 +78,7 @@ impl Arrived {
             settled: transfer.settled,
             state: transfer.state,
             tag: None,
+            manner: Manner::default(),
         }
     }
 
@@ -82,7 +86,7 @@ impl Arrived {
     #[inline]
     fn on(routed: bool, transfer: IncomingTransfer<'_>) -> Self {
         let tag = if routed { Some(transfer.tag.into()) } else { None };
-        Self { tag, ..Self::new(transfer) }
+        Self { tag, manner: transfer.manner, ..Self::new(transfer) }
     }
 }
 
@@ -168,6 +172,7 @@ impl ShardHost {
             priority: examined.priority,
             state: arrived.state.take(),
             tag: arrived.tag.as_deref(),
+            manner: arrived.manner,
         };
         core.deliver(self.now, self, arrived.key, offer)
     }
@@ -236,8 +241,8 @@ impl ShardHost {
         }
         let (payload, last) = (transfer.payload, !transfer.more);
         incoming.arrived.settled |= transfer.settled;
-        if transfer.state.is_some() {
-            incoming.arrived.state = transfer.state;
+        if let Some(state) = transfer.state {
+            further_state(&mut incoming, state);
         }
         match &mut incoming.progress {
             Progress::Gathering(gathered) => {
@@ -423,6 +428,15 @@ impl ShardHost {
             }
             Answer::Done => Progress::Discarding(None),
         }
+    }
+}
+
+/// A further frame of a delivery had a state. Where nothing may be changed it goes out with a further frame, too.
+#[cold]
+fn further_state(incoming: &mut Incoming, state: DeliveryState) {
+    match &incoming.progress {
+        Progress::Streaming(streaming) if incoming.arrived.tag.is_some() => streaming.feed.say(state),
+        _ => incoming.arrived.state = Some(state),
     }
 }
 

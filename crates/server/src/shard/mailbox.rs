@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use amqp::terminus::{Source, TargetTerminus};
-use amqp::{DeliveryState, ErrorCondition};
+use amqp::{DeliveryState, ErrorCondition, Map};
 use mio::Waker;
 use parking_lot::Mutex;
 use router_core::{LinkTerms, OutKey};
@@ -62,6 +62,8 @@ pub(super) enum Mail {
     PokeSasl(ConnRef),
     /// What an authentication service lets the connection's peer do.
     Authorised(ConnRef, Box<Authorised>),
+    /// The next flow has these properties.
+    SayWithFlow { link: LinkRef, properties: Box<Map> },
     /// Messages on an incoming link are to be seen as far as their properties.
     LookDeeper { link: LinkRef },
     /// Drop the connection's socket.

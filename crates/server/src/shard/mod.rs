@@ -31,6 +31,7 @@ mod opening;
 mod outgoing;
 mod overdue;
 mod own_links;
+mod own_sessions;
 mod parked;
 mod place;
 mod policed;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use amqp::DeliveryState;
+use amqp::performative::Manner;
 use amqp_endpoint::{Connection, LinkId, NewDelivery};
 use router_core::{OutKey, Transmit};
 
@@ -47,6 +48,8 @@ pub(super) struct Delivery {
     pub(super) tag: Tag,
     /// What the sender said of it with its transfer.
     pub(super) state: Option<Box<DeliveryState>>,
+    /// How the sender wants it dealt with.
+    pub(super) manner: Manner,
     pub(super) settled: bool,
     /// The core waits to hear that it is through.
     pub(super) report: bool,
@@ -114,6 +117,7 @@ impl Delivery {
             key,
             tag,
             state: None,
+            manner: Manner::default(),
             settled,
             report: false,
             layout,
@@ -194,6 +198,7 @@ impl Delivery {
         }
         let mut sent = 0;
         loop {
+            self.say_further(endpoint, link);
             match self.step(endpoint, link, &mut sent) {
                 ReaderState::Finished => return Step::Done,
                 ReaderState::Waiting => return Step::Starved,
@@ -210,6 +215,15 @@ impl Delivery {
         }
     }
 
+    /// Has the next frame say what the sender has said with a further one of its own, where nothing may be changed.
+    fn say_further(&self, endpoint: &mut Connection, link: LinkId) {
+        if let (Tag::Given(_), Source::Stream(reader)) = (&self.tag, &self.source)
+            && let Some(state) = reader.take_said()
+        {
+            endpoint.set_delivery_state(link, state);
+        }
+    }
+
     fn as_new(&self) -> NewDelivery<'_> {
         NewDelivery {
             key: self.key.0,
@@ -217,6 +231,7 @@ impl Delivery {
             message_format: self.layout.message_format,
             settled: self.settled,
             state: self.state.as_deref(),
+            manner: self.manner,
         }
     }
 

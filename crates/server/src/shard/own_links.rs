@@ -3,13 +3,14 @@
 use amqp::ErrorCondition;
 use amqp::performative::Attach;
 use amqp::terminus::{Source, TargetTerminus};
-use amqp_endpoint::{AttachAnswer, AttachError, BeginError, LinkId, NewLink, SessionId};
+use amqp_endpoint::{AttachAnswer, AttachError, BeginError, LinkId, NewLink};
 use router_core::{Core, LinkClass, LinkKey, LinkTerms, OpenLink};
 
 use super::conn::{Conn, Link};
 use super::driving::terms_of;
 use super::host::{ShardHost, mark_dirty};
 use super::mailbox::Mail;
+use super::own_sessions::Origin;
 use super::place::{ConnRef, LinkRef};
 
 /// A link that the core wants attached.
@@ -17,6 +18,8 @@ pub(super) struct Opening {
     pub(super) conn: ConnRef,
     pub(super) key: LinkKey,
     pub(super) link: OpenLink,
+    /// Whose attach it passes on.
+    pub(super) origin: Option<Origin>,
 }
 
 /// Why a link of the router's own is not attached.
@@ -32,7 +35,8 @@ impl ShardHost {
     /// Notes that the core wants a link; its stand-in is returned. The link is attached when the core has finished what
     /// it is at, in the order in which it asked.
     pub(super) fn want_link(&mut self, conn: ConnRef, key: LinkKey, link: OpenLink) -> LinkRef {
-        let opening = Opening { conn, key, link };
+        let origin = self.attaching.filter(|_| link.class == LinkClass::LinkRoute);
+        let opening = Opening { conn, key, link, origin };
         if self.owns(conn) {
             self.openings.push_back(opening);
         } else {
@@ -43,7 +47,8 @@ impl ShardHost {
 
     /// Attaches the links that the core has asked for.
     pub(super) fn open_links(&mut self, core: &mut Core<Self>) {
-        while let Some(Opening { conn: at, key, link }) = self.openings.pop_front() {
+        while let Some(opening) = self.openings.pop_front() {
+            let Opening { conn: at, key, .. } = opening;
             // Without the connection the core has lost the link already.
             let Some(conn) = self.conns.get_mut(at.slot as usize).map(|conn| &mut **conn).filter(|conn| conn.at == at)
             else {
@@ -54,9 +59,9 @@ impl ShardHost {
                 continue;
             }
             mark_dirty(&mut self.dirty, conn);
-            match conn.open_link(key, &link) {
+            match conn.open_link(&opening) {
                 Ok(link) => core.link_opened(self.now, self, key, link),
-                Err(Unopened::Link(AttachError::NameNotFree)) => conn.postponed.push(Opening { conn: at, key, link }),
+                Err(Unopened::Link(AttachError::NameNotFree)) => conn.postponed.push(opening),
                 Err(reason) => {
                     logging::log!(ROUTER_CORE, Error, "[C{}] Cannot attach a link: {reason}", conn.id);
                     core.link_lost(self.now, self, key);
@@ -77,13 +82,14 @@ impl ShardHost {
 
 impl Conn {
     /// Attaches a link on the session of its kind.
-    fn open_link(&mut self, key: LinkKey, link: &OpenLink) -> Result<LinkRef, Unopened> {
-        let alone = link.class == LinkClass::Streaming;
-        let session = self.session_of(link.class)?;
+    fn open_link(&mut self, opening: &Opening) -> Result<LinkRef, Unopened> {
+        let Opening { key, link, origin, .. } = opening;
+        let session = self.sessions.take(&mut self.endpoint, link.class, *origin)?;
         let routed = link.class == LinkClass::LinkRoute;
+        let given_back = routed || link.class == LinkClass::Streaming;
         let OpenLink { name, incoming, source, target, terms, .. } = link.clone();
         let mut state = Link::new(&self.settings, self.own_user_id_only(), source.as_ref(), target.as_ref());
-        state.session = alone.then_some(session);
+        state.session = given_back.then_some(session);
         state.routed = routed;
         let new = NewLink {
             name,
@@ -98,8 +104,8 @@ impl Conn {
             properties: terms.properties,
         };
         let attached = self.endpoint.attach(session, new);
-        if alone && attached.is_err() {
-            self.sessions.push((LinkClass::Streaming, session));
+        if given_back && attached.is_err() {
+            self.sessions.give_back(session);
         }
         let link = attached?;
         *self.link_mut(link) = state;
@@ -142,36 +148,10 @@ impl Conn {
         self.endpoint.detach(link, closed, error);
     }
 
-    /// The session for a link of a kind, begun when it is first needed. Where the peer allows too few sessions, kinds
-    /// share.
-    ///
-    /// A link for one large message at a time has a session of its own, because a session is what the other end holds
-    /// back when the message has a slow reader: others must not wait for it.
-    fn session_of(&mut self, class: LinkClass) -> Result<SessionId, BeginError> {
-        if let Some(found) = self.sessions.iter().position(|(other, _)| *other == class) {
-            let alone = class == LinkClass::Streaming;
-            return Ok(if alone { self.sessions.swap_remove(found).1 } else { self.sessions[found].1 });
-        }
-        match (self.endpoint.begin_session(), self.sessions.last()) {
-            (Err(BeginError::ChannelMax(_)), Some((_, session))) => Ok(*session),
-            (begun, _) => {
-                let session = begun?;
-                if class != LinkClass::Streaming {
-                    self.sessions.push((class, session));
-                }
-                Ok(session)
-            }
-        }
-    }
-
-    /// A link is gone: the session that it had alone is free for another.
+    /// A link is gone: its session may be free for another.
     pub(super) fn free_session(&mut self, link: LinkId) {
-        let session = self.links.get_mut(link.0 as usize).and_then(|link| link.session.take());
-        self.sessions.extend(session.map(|session| (LinkClass::Streaming, session)));
-    }
-
-    /// A session has ended.
-    pub(super) fn session_gone(&mut self, session: SessionId) {
-        self.sessions.retain(|(_, other)| *other != session);
+        if let Some(session) = self.links.get_mut(link.0 as usize).and_then(|link| link.session.take()) {
+            self.sessions.give_back(session);
+        }
     }
 }

@@ -57,7 +57,9 @@ impl ShardHost {
                 self.report_credit(core, at.conn.slot, LinkId(at.link));
             }
             Verdict::Route(uplink) => {
+                self.attaching = self.origin_of(at);
                 let link_key = core.attach_up(self.now, self, key, at, parked.attach, uplink);
+                self.attaching = None;
                 if let Some(conn) = self.conn(at.conn) {
                     conn.endpoint.set_link_context(LinkId(at.link), link_key.0);
                 }

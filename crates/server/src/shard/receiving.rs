@@ -56,6 +56,7 @@ impl ShardHost {
             Mail::Grown { link } => self.grown(link),
             Mail::Resume { link } => self.resume(link),
             Mail::PokeSasl(conn) => self.poke_sasl(core, conn),
+            Mail::SayWithFlow { link, properties } => Host::say_with_flow(self, link, *properties),
             Mail::LookDeeper { link } => Host::look_deeper(self, link),
             Mail::Authorised(conn, authorised) => {
                 if let Some(conn) = self.conn(conn) {
@@ -72,7 +73,14 @@ impl ShardHost {
     fn send(&mut self, link: LinkRef, key: OutKey, tag: &Tag, message_format: u32, settled: bool, message: &[u8]) {
         let Some(conn) = self.touch(link.conn) else { return };
         let id = LinkId(link.link);
-        let new = NewDelivery { key: key.0, tag: tag.bytes(), message_format, settled, state: None };
+        let new = NewDelivery {
+            key: key.0,
+            tag: tag.bytes(),
+            message_format,
+            settled,
+            state: None,
+            manner: Default::default(),
+        };
         if conn.may_send_now(link.link) && conn.endpoint.try_send(id, &new, &[message]) {
             conn.log_message("Sent", id, message);
         } else {

@@ -1,5 +1,6 @@
 //! A message on its way to a link: straight into the output of a connection of this shard, or by mail to another shard.
 
+use amqp::performative::Manner;
 use amqp_endpoint::{LinkId, NewDelivery};
 use router_core::{OutKey, Transmit, Transmitted};
 
@@ -33,6 +34,7 @@ impl ShardHost {
                 message_format: layout.message_format,
                 settled: how.settled,
                 state: how.state,
+                manner: how.manner,
             };
             if conn.endpoint.try_send(LinkId(link.link), &new, &[&buffer[*start..*end]]) {
                 mark_dirty(dirty, conn);
@@ -63,6 +65,7 @@ impl ShardHost {
         let content = content.cloned().unwrap_or_else(|| self.keep_offered());
         let mut delivery = Delivery::new(key, Tag::of(how), how.settled, content, edit);
         delivery.state = how.state.cloned().map(Box::new);
+        delivery.manner = how.manner;
         delivery.report = true;
         if let Some(Some(sent)) = sent {
             delivery = delivery.begun(sent);
@@ -92,6 +95,7 @@ impl ShardHost {
             message_format: layout.message_format,
             settled: how.settled,
             state: how.state,
+            manner: how.manner,
         };
         if !conn.endpoint.begin_delivery(LinkId(link.link), &new) {
             return None;
@@ -152,6 +156,7 @@ impl ShardHost {
             && bytes.len() <= INLINE
             && !full
             && how.state.is_none()
+            && how.manner == Manner::default()
         {
             let start = outbox.bytes.len();
             match &edit {
@@ -168,6 +173,7 @@ impl ShardHost {
         let complete = content.is_complete();
         let mut delivery = Delivery::new(key, Tag::of(how), how.settled, content, edit);
         delivery.state = how.state.cloned().map(Box::new);
+        delivery.manner = how.manner;
         delivery.report = full || !complete;
         let report = delivery.report;
         self.post(link.conn, Mail::Deliver { link, delivery: Box::new(delivery) });

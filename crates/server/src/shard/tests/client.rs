@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use amqp::message::{Body, Message};
-use amqp::performative::{Attach, Open, ReceiverSettleMode, SenderSettleMode};
+use amqp::performative::{Attach, Manner, Open, ReceiverSettleMode, SenderSettleMode};
 use amqp::terminus::{Source, Target, TargetTerminus};
-use amqp::{DeliveryState, ErrorCondition};
+use amqp::{DeliveryState, ErrorCondition, Map};
 use amqp_endpoint::{Connection, ConnectionConfig, Event, Input, LinkId, NewDelivery, NewLink, SessionId, Side};
 
 use super::router::PATIENCE;
@@ -47,6 +47,7 @@ pub(crate) enum Happened {
     Opened(Arc<Open>),
     Attached(LinkId, Box<Attach>),
     Credit { link: LinkId, credit: u32, drain: bool },
+    FlowProperties(LinkId, Box<Map>),
     Drained { link: LinkId, returned: u32 },
     Message(Received),
     Outcome { key: u64, state: Option<DeliveryState>, settled: bool },
@@ -65,6 +66,9 @@ pub(crate) struct Received {
     pub(crate) tag: Vec<u8>,
     /// As the first transfer has it.
     pub(crate) state: Option<DeliveryState>,
+    /// As the last transfer that has one has it.
+    pub(crate) last_state: Option<DeliveryState>,
+    pub(crate) manner: Manner,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -135,6 +139,12 @@ impl Client {
             let happened = match event {
                 Event::Opened(open) => Happened::Opened(open),
                 Event::AttachAnswered(link, attach) => Happened::Attached(link, attach),
+                // As a container does: whoever attaches gets what it wants.
+                Event::Attached(link, attach) => {
+                    self.endpoint.attach_answer(link, attach.source.clone(), attach.target.clone(), None);
+                    Happened::Attached(link, attach)
+                }
+                Event::FlowProperties { link, properties, .. } => Happened::FlowProperties(link, properties),
                 Event::Credit { link, credit, drain, .. } => Happened::Credit { link, credit, drain },
                 Event::Drained { link, returned, .. } => Happened::Drained { link, returned },
                 Event::Outcome { key, state, settled } => Happened::Outcome { key, state, settled },
@@ -157,6 +167,8 @@ impl Client {
                             aborted: false,
                             tag: transfer.tag.to_vec(),
                             state: transfer.state.clone(),
+                            last_state: None,
+                            manner: transfer.manner,
                             bytes: Vec::new(),
                         });
                         self.parts.len() - 1
@@ -164,6 +176,7 @@ impl Client {
                     let part = &mut self.parts[index];
                     part.bytes.extend_from_slice(transfer.payload);
                     part.settled = transfer.settled;
+                    part.last_state = transfer.state.or(part.last_state.take());
                     part.aborted = transfer.aborted;
                     if transfer.more {
                         continue;
@@ -267,6 +280,24 @@ impl Client {
         link
     }
 
+    /// Attaches a link, and does not wait for the answer.
+    pub(crate) fn begin_link(&mut self, sender: bool, address: &str) -> LinkId {
+        let session = self.session();
+        self.next_tag += 1;
+        let name = format!("link {}", self.next_tag);
+        let link = self.attach_in(session, &name, sender, Some(address));
+        self.write();
+        link
+    }
+
+    /// Waits for the next link that the router attaches or answers.
+    pub(crate) fn attached(&mut self) -> LinkId {
+        match self.expect("an attach", |happened| matches!(happened, Happened::Attached(..))) {
+            Happened::Attached(link, _) => link,
+            other => unreachable!("expected an attach, not {other:?}"),
+        }
+    }
+
     fn attach_in(&mut self, session: SessionId, name: &str, sender: bool, address: Option<&str>) -> LinkId {
         let address = address.filter(|address| !address.is_empty()).map(str::to_owned);
         let source = Source { address: address.clone().filter(|_| !sender), ..Source::default() };
@@ -340,7 +371,7 @@ impl Client {
         self.next_tag += 1;
         let key = self.next_tag;
         let tag = key.to_be_bytes();
-        let delivery = NewDelivery { key, tag: &tag, message_format: 0, settled, state };
+        let delivery = NewDelivery { key, tag: &tag, message_format: 0, settled, state, manner: Default::default() };
         assert!(self.endpoint.begin_delivery(link, &delivery), "there is credit");
         key
     }

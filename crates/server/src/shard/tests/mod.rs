@@ -5,6 +5,7 @@ mod faults;
 mod limits;
 mod opens;
 mod policy;
+mod routed;
 pub(crate) mod router;
 mod settlement;
 mod spread;
