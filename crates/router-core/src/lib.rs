@@ -65,6 +65,7 @@ mod sender;
 mod settle;
 mod snapshot;
 mod stats;
+mod stopping;
 mod streams;
 mod timers;
 mod transmit;

@@ -331,3 +331,19 @@ mod multicast {
         assert!(world.calls().contains(&settled(sender, 0, DeliveryState::Accepted)));
     }
 }
+
+#[test]
+fn a_router_that_stops_takes_credit_back_and_hands_back_what_is_not_settled() {
+    let mut world = World::new();
+    world.receiver("foo", 1);
+    let sender = world.sender("foo");
+    world.send_times(sender, 2);
+    world.calls();
+    world.core.stop_senders(world.now, &mut world.host);
+    assert!(world.calls().contains(&Call::Drain(sender.id, true)));
+    world.core.hand_back(world.now, &mut world.host);
+    let router = world.statistics();
+    // One was with the receiver, which may have seen it; the other had not been sent.
+    assert_eq!((router.modified_deliveries, router.released_deliveries), (1, 1));
+    assert_eq!(world.core.object_counts().deliveries, 0);
+}

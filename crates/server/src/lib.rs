@@ -111,6 +111,9 @@ async fn start_and_serve(mut options: Options, mut pipe: Option<StatusPipe>) -> 
         }
     };
     let end = plane.serve(&mut signals, serving).await;
+    if matches!(end, End::Signal(_)) {
+        control::stopping::wind_down(&mut plane, &mut signals).await;
+    }
     stop(&plane);
     match end {
         End::Signal(StopSignal::Terminate) => ExitStatus::Clean,

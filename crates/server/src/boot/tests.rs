@@ -6,10 +6,12 @@ use crate::control::plane::End;
 use management::{Attributes, Backend, EntityType, Failure, RequestContext};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
+use std::time::Duration;
 
 mod http;
 mod network;
 mod policy;
+mod stopping;
 mod tls;
 
 /// A router in a test. What it logs goes nowhere.
@@ -69,6 +71,18 @@ impl Router {
         while !condition(&mut self.plane.entities) {
             self.plane.step().await.unwrap();
         }
+    }
+
+    /// Runs the control plane while something blocks.
+    async fn meanwhile<T: Send + 'static>(&mut self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        let thread = std::thread::spawn(work);
+        while !thread.is_finished() {
+            tokio::select! {
+                stepped = self.plane.step() => stepped.unwrap(),
+                () = tokio::time::sleep(Duration::from_millis(2)) => {}
+            }
+        }
+        thread.join().unwrap()
     }
 
     async fn until_listening(&mut self) {

@@ -157,6 +157,18 @@ impl Listeners {
         true
     }
 
+    /// Stops listening everywhere; connections stay. The listeners are still known.
+    pub(crate) fn close_all(&mut self) {
+        for (&id, listener) in &mut self.all {
+            if listener.config.is_http() {
+                self.http.stop_listening(id);
+            } else {
+                self.shards.stop_listening(id);
+            }
+            listener.stand = Stand::Failed;
+        }
+    }
+
     /// All listeners, in order of creation.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Listener> {
         self.all.values()

@@ -18,4 +18,5 @@ pub(crate) mod report;
 pub(crate) mod resolve;
 pub(crate) mod retry;
 pub(crate) mod settings;
+pub(crate) mod stopping;
 pub(crate) mod uplink;

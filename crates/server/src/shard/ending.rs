@@ -8,7 +8,7 @@ use router_core::Core;
 
 use super::conn::{Conn, Peer};
 use super::event::ShardEvent;
-use super::host::ShardHost;
+use super::host::{ShardHost, mark_dirty};
 use super::place::ConnRef;
 
 /// How long a connection may take to hear our last words.
@@ -33,6 +33,16 @@ impl ShardHost {
         let line = conn.failed_line(&reason);
         conn.log_failure(&line);
         self.end(core, slot, line);
+    }
+
+    /// Closes all connections of this shard, in an orderly way.
+    pub(super) fn close_all(&mut self, error: &ErrorCondition) {
+        for (slot, conn) in &mut self.conns {
+            conn.endpoint.close(Some(error.clone()));
+            // Slots are fewer than 2^32.
+            self.attention.push(slot as u32);
+            mark_dirty(&mut self.dirty, conn);
+        }
     }
 
     /// Drops a connection without a word to the peer.

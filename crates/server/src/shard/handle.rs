@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use amqp::ErrorCondition;
 use amqp_endpoint::Now;
 use mio::net::TcpListener;
 use router_core::{Core, RouterSettings, SubscriberId};
@@ -238,6 +239,16 @@ impl Shards {
             message_bytes: kept.bytes,
             message_size: content::RECORD_SIZE,
         }
+    }
+
+    /// Closes all connections, for this reason; [`Shards::connections`] tells when that is done.
+    pub(crate) fn close_all(&self, reason: &ErrorCondition) {
+        self.0.running().for_each(|post| post.send(Mail::CloseAll(reason.clone())));
+    }
+
+    /// How many connections there are, those among them that are not open yet, or whose end is not over.
+    pub(crate) fn connections(&self) -> usize {
+        self.0.connections()
     }
 
     /// Drops all sockets, and waits until all shards have ended.

@@ -66,6 +66,8 @@ pub(super) enum Mail {
     SayWithFlow { link: LinkRef, properties: Box<Map> },
     /// Messages on an incoming link are to be seen as far as their properties.
     LookDeeper { link: LinkRef },
+    /// Close all connections, for this reason.
+    CloseAll(ErrorCondition),
     /// Drop the connection's socket.
     Drop(ConnRef),
     /// Show the frames of one connection, or of all, or no longer.

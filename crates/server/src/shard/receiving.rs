@@ -63,6 +63,7 @@ impl ShardHost {
                     conn.authorised = Some(authorised);
                 }
             }
+            Mail::CloseAll(error) => self.close_all(&error),
             Mail::Drop(conn) => self.drop_now(core, conn),
             Mail::Trace { conn, on } => self.trace(conn, on),
             Mail::Order(order) => orders.push_back(order),

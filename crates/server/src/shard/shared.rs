@@ -137,6 +137,11 @@ impl Shared {
         self.registry.lock().get(&id).copied()
     }
 
+    /// How many connections have an owner.
+    pub(super) fn connections(&self) -> usize {
+        self.registry.lock().len()
+    }
+
     /// All shards are to end.
     pub(super) fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);

@@ -113,18 +113,6 @@ fn client_over<S: Read + Write + Socket + Send + 'static>(socket: WebSocket<S>) 
 }
 
 impl Router {
-    /// Runs the control plane while something blocks.
-    async fn meanwhile<T: Send + 'static>(&mut self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        let thread = std::thread::spawn(work);
-        while !thread.is_finished() {
-            tokio::select! {
-                stepped = self.plane.step() => stepped.unwrap(),
-                () = tokio::time::sleep(Duration::from_millis(2)) => {}
-            }
-        }
-        thread.join().unwrap()
-    }
-
     /// Deletes the HTTP listener.
     fn delete_web(&mut self) {
         let rows = self.plane.entities.list(type_of("listener"));
