@@ -33,7 +33,7 @@ fn identifier(ty: &EntityType, attributes: &Attributes) -> Option<String> {
         }
         "log" | "logStats" => text("module"),
         "router" | "router.node" => text("id"),
-        "sslProfile" | "authServicePlugin" => text("name"),
+        "sslProfile" | "authServicePlugin" | "user" => text("name"),
         "vhost" => text("hostname"),
         "vhostStats" => text("hostname").or_else(|| text("id")),
         "allocator" => text("typeName"),

@@ -10,6 +10,7 @@ use amqp::ErrorCondition;
 use amqp_endpoint::{Connection, ConnectionConfig, Input, SessionId, Side};
 
 use super::books::Books;
+use super::sasl_layer::SaslLayer;
 use super::{ClientError, ConnectOptions, Outcome, Stream, Url, secure};
 
 /// The condition under which the old tools report that there was no transport at all.
@@ -28,6 +29,9 @@ pub struct Client {
     pub(super) container: String,
     pub(super) next_key: u64,
     stream: Stream<TcpStream>,
+    layer: SaslLayer,
+    /// Bytes that the layer has made of output and that are not written yet.
+    wrapped: Vec<u8>,
     url: Box<Url>,
     start: Instant,
     input: Vec<u8>,
@@ -60,6 +64,8 @@ impl Client {
             container,
             next_key: 0,
             stream,
+            layer: SaslLayer::default(),
+            wrapped: Vec::new(),
             url,
             start: Instant::now(),
             input,
@@ -158,7 +164,11 @@ impl Client {
         let read = self.stream.socket().set_read_timeout(wait).and_then(|()| self.stream.read(&mut self.chunk));
         match read {
             Ok(0) => self.engine.transport_closed(),
-            Ok(count) => self.input.extend_from_slice(&self.chunk[..count]),
+            Ok(count) => {
+                if self.layer.decode(&self.chunk[..count], &mut self.input).is_err() {
+                    self.engine.transport_closed();
+                }
+            }
             Err(error)
                 if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) => {}
             Err(_) => self.engine.transport_closed(),
@@ -172,6 +182,21 @@ impl Client {
     }
 
     fn drive(&mut self) {
+        self.poll();
+        if self.engine.has_security_layer() {
+            // All that was said so far goes out as it is.
+            let began = match self.write() {
+                Ok(()) => self.layer.begin(&mut self.engine, &mut self.input),
+                Err(_) => Err("the exchange could not be ended".to_owned()),
+            };
+            if began.is_err() {
+                self.engine.transport_closed();
+            }
+            self.poll();
+        }
+    }
+
+    fn poll(&mut self) {
         let now = self.start.elapsed();
         let mut input = Input::new(&self.input);
         while let Some(event) = self.engine.poll(now, &mut input) {
@@ -182,10 +207,21 @@ impl Client {
     }
 
     fn write(&mut self) -> Result<(), ClientError> {
-        while !self.engine.output().is_empty() || self.stream.wants_write() {
-            let output = self.engine.output();
+        match self.layer.encode(self.engine.output()) {
+            Some(Ok(wire)) => {
+                self.wrapped.extend_from_slice(&wire);
+                let all = self.engine.output().len();
+                self.engine.consume_output(all);
+            }
+            Some(Err(text)) => return Err(self.failed(text)),
+            None => {}
+        }
+        while !(self.wrapped.is_empty() && self.engine.output().is_empty()) || self.stream.wants_write() {
+            let wrapped = !self.wrapped.is_empty();
+            let output = if wrapped { &self.wrapped } else { self.engine.output() };
             let written = if output.is_empty() { self.stream.flush().map(|()| 0) } else { self.stream.write(output) };
             match written {
+                Ok(count) if wrapped => drop(self.wrapped.drain(..count)),
                 Ok(count) => self.engine.consume_output(count),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {

@@ -7,6 +7,7 @@ mod error;
 mod link;
 mod node;
 mod options;
+mod sasl_layer;
 mod stream;
 mod tls_options;
 mod url;

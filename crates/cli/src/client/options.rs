@@ -39,6 +39,9 @@ impl std::fmt::Debug for SaslOptions {
     }
 }
 
+/// Bits, as SASL counts them; all that matters is that it is enough.
+const TLS_STRENGTH: u32 = 256;
+
 impl ConnectOptions {
     /// Plain options for a URL: five seconds of patience, SASL as the old tools use it.
     pub fn new(url: Url) -> Self {
@@ -60,7 +63,9 @@ impl ConnectOptions {
         if user.is_none() && self.sasl.mechanisms.is_none() && !always {
             return None;
         }
-        let mut mechanisms = security::ClientMechanisms::new();
+        // Some mechanisms only Cyrus SASL has; it is loaded when one of them is used.
+        let strength = if self.url.is_tls() { TLS_STRENGTH } else { 0 };
+        let mut mechanisms = security::ClientMechanisms::new().cyrus(&self.url.host, strength);
         if let Some(user) = user {
             mechanisms = mechanisms.password(user, password.unwrap_or_default());
         }

@@ -32,7 +32,8 @@ pub struct ConnectArguments {
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
 
-    /// The SASL mechanisms that may be used, separated by commas: ANONYMOUS, PLAIN, EXTERNAL; any, if not given
+    /// The SASL mechanisms that may be used, separated by commas: SCRAM-SHA-256, PLAIN, EXTERNAL, ANONYMOUS, GSSAPI
+    /// and others; any, if not given
     #[arg(long, value_name = "NAMES")]
     pub sasl_mechanisms: Option<String>,
 

@@ -13,6 +13,7 @@ mod run;
 mod send;
 mod show;
 mod stat;
+mod user;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -42,6 +43,7 @@ enum Command {
     Receive(receive::ReceiveArguments),
     Stat(stat::StatArguments),
     Manage(manage::ManageArguments),
+    User(user::UserArguments),
     Bench(Box<bench::BenchArguments>),
     Completions(generate::CompletionsArguments),
     #[command(hide = true)]
@@ -68,6 +70,7 @@ pub fn run(words: impl Iterator<Item = OsString>, out: &mut dyn Write, err: &mut
         Some(Command::Receive(arguments)) => receive::run(&arguments, out, err),
         Some(Command::Stat(arguments)) => stat::run(&arguments, out),
         Some(Command::Manage(arguments)) => manage::run(arguments, out),
+        Some(Command::User(arguments)) => user::run(&arguments, out, err),
         Some(Command::Bench(arguments)) => bench::run(*arguments, out),
         Some(Command::Completions(arguments)) => generate::completions(&arguments, out),
         Some(Command::Generate(arguments)) => generate::generate(&arguments),

@@ -31,7 +31,7 @@ pub use log::{LOG, LOG_MODULES, LOG_STATS};
 pub use policy::{POLICY, VHOST, VHOST_STATS, VHOST_USER_GROUP_SETTINGS};
 pub use router::ROUTER;
 pub use runtime::{ALLOCATOR, CONNECTION, CONSOLE, LINK, NODE, ROUTER_ADDRESS};
-pub use security::{AUTH_SERVICE_PLUGIN, CERTIFICATE, SSL_PROFILE};
+pub use security::{AUTH_SERVICE_PLUGIN, CERTIFICATE, SSL_PROFILE, USER};
 pub use suggest::{attribute as suggest_attribute, section as suggest_section};
 pub use validate::{Deprecation, Source, Validated, validate_create, validate_update};
 
@@ -70,7 +70,7 @@ static ENTITY_TYPES: [&EntityType; 29] = [
 
 /// Entity types that the old router does not have. They are found by name, and not reported among all: scripts count
 /// those.
-static OWN_TYPES: [&EntityType; 1] = [&CERTIFICATE];
+static OWN_TYPES: [&EntityType; 2] = [&CERTIFICATE, &USER];
 
 /// The entity types that the old router does not have. Nobody gets to see them who does not name them.
 pub fn own_types() -> &'static [&'static EntityType] {

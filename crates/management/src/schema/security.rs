@@ -1,7 +1,7 @@
 //! TLS profiles and remote authentication.
 
 use super::base::{CONFIGURATION_ENTITY, OPERATIONAL_ENTITY};
-use super::build::{full, integer, path, text};
+use super::build::{full, integer, list, path, text};
 use super::entity_type::EntityType;
 
 /// Material and rules for TLS.
@@ -75,4 +75,17 @@ pub static AUTH_SERVICE_PLUGIN: EntityType = EntityType::new(
     text("port", "Port number or service name of the service.").default_text("amqp").create(),
     text("realm", "The realm that is given to the service as SASL host name.").create().formerly("saslInitHostname"),
     text("sslProfile", "The TLS profile for connections to the service.").create().formerly("authSslProfile"),
+]);
+
+/// A user of the router's own.
+pub static USER: EntityType = EntityType::new(
+    "user",
+    full!("user"),
+    &OPERATIONAL_ENTITY,
+    "A user in the file that the router's usersFile names. (Not in Qpid Dispatch Router.)",
+)
+.operations(&["CREATE", "UPDATE", "DELETE"])
+.attributes(&[
+    text("password", "The user's password; it is never shown.").create().update().hidden(),
+    list("mechanisms", "The SASL mechanisms by which the user can be authenticated, beside PLAIN."),
 ]);

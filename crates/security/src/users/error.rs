@@ -43,6 +43,9 @@ pub enum UsersError {
     /// A password cannot be used.
     #[error("the password cannot be used: {0}")]
     Password(&'static str),
+    /// There is one of that name already.
+    #[error("there is a user '{0}' already")]
+    Exists(String),
     /// There is no such user.
     #[error("there is no user '{0}'")]
     Unknown(String),

@@ -60,7 +60,9 @@ impl Authentication {
         if let Some(name) = &listener.sasl_plugin {
             let service = self.0.services.lock().get(name).cloned();
             let service = service.ok_or_else(|| format!("Cannot find sasl plugin {name}"))?;
-            return Ok(Source::Service(Arc::new(Service::new(service, &self.0.router_id))));
+            let profile = service.ssl_profile.as_deref().filter(|name| !name.is_empty());
+            let profile = profile.map(|name| self.0.profiles.find(name)).transpose()?;
+            return Ok(Source::Service(Arc::new(Service::new(service, profile, &self.0.router_id))));
         }
         let names = listener.connection.sasl_mechanisms.as_deref().filter(|names| !names.is_empty());
         let all_in = |known: &[&str]| names.is_some_and(|names| names.iter().all(|name| is_in(known, name)));

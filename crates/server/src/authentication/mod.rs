@@ -22,6 +22,7 @@ use security::{UserBase, Wake, Workers};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
+use crate::control::profiles::Profiles;
 use crate::shard::SaslHandle;
 use penalties::Penalties;
 
@@ -41,6 +42,7 @@ struct Shared {
     cyrus: CyrusConfig,
     workers: Workers,
     penalties: Arc<Penalties>,
+    profiles: Profiles,
     services: Mutex<BTreeMap<String, Arc<AuthServiceConfig>>>,
     relays: Arc<Semaphore>,
     runtime: Handle,
@@ -63,7 +65,7 @@ impl Authentication {
     ///
     /// # Errors
     /// A sentence: the file of users cannot be used.
-    pub(crate) fn start(config: &RouterConfig) -> Result<Self, String> {
+    pub(crate) fn start(config: &RouterConfig, profiles: Profiles) -> Result<Self, String> {
         let folder = config.sasl_config_dir.clone();
         let wanted = folder.is_some() || config.sasl_config_name != USUAL_NAME;
         let users = match &config.users_file {
@@ -78,11 +80,17 @@ impl Authentication {
             cyrus: CyrusConfig { folder, name: config.sasl_config_name.clone(), wanted },
             workers: Workers::new(THREADS, WAITING),
             penalties: Arc::default(),
+            profiles,
             services: Mutex::default(),
             relays: Arc::new(Semaphore::new(RELAYS)),
             runtime: Handle::current(),
             router_id: config.id.clone().unwrap_or_default(),
         })))
+    }
+
+    /// The users of the router's own file, if it has one.
+    pub(crate) fn users(&self) -> Option<&Arc<UserBase>> {
+        self.0.users.as_ref()
     }
 
     /// Makes an authentication service known, to listeners that are made afterwards.

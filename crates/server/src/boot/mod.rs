@@ -52,7 +52,7 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
     let (questions, asked) = Questions::new();
     let http = Http::new(shards.clone(), questions);
     let profiles = Profiles::default();
-    let authentication = Authentication::start(&config.router).map_err(StartFailure::Setting)?;
+    let authentication = Authentication::start(&config.router, profiles.clone()).map_err(StartFailure::Setting)?;
     let entities = Entities {
         router: RouterEntity::new(&config, shards.now()),
         policies: Policies::start(&shards, lookups.clone(), &config),

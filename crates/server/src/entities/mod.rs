@@ -18,6 +18,7 @@ mod node;
 mod policy;
 mod router;
 mod ssl_profile;
+mod user;
 mod vhost;
 mod vhost_stats;
 
@@ -99,6 +100,7 @@ impl Backend for Entities {
             "log" => self.logs.rows(),
             "logStats" => log_stats::rows(entity_type),
             "allocator" => allocator::rows(&self.shards, entity_type),
+            "user" => user::rows(&self.authentication, entity_type),
             "policy" => vec![policy::row(&self.policies, &self.shards)],
             "vhost" => vhost::rows(&self.policies),
             "vhostStats" => vhost_stats::rows(&self.policies, &self.shards, entity_type),
@@ -135,6 +137,7 @@ impl Backend for Entities {
             _ if entity_type.short == "router.connection.linkRoute" => {
                 link_route::create_for_connection(&self.shards, entity_type, &attributes, context)
             }
+            _ if entity_type.short == "user" => user::create(&self.authentication, entity_type, &attributes),
             _ if DataEntities::keeps(entity_type) => self.data.create(entity_type, attributes),
             _ => Err(Failure::new(
                 management::status::NOT_IMPLEMENTED,
@@ -158,6 +161,7 @@ impl Backend for Entities {
                 let vhost = vhost_of(self.check(entity_type, &changed)?)?;
                 self.policies.replace(identity, changed, vhost)
             }
+            "user" => user::update(&self.authentication, entity_type, identity, &changes),
             "router.link" => link::update(&self.shards, entity_type, identity, &changes),
             "sslProfile" => {
                 let changed = self.profiles.changed(identity, &changes)?;
@@ -190,6 +194,7 @@ impl Backend for Entities {
             "router.config.linkRoute" | "router.connection.linkRoute" => link_route::delete(&self.shards, identity),
             "router.config.exchange" => exchange::delete(&self.shards, identity),
             "router.config.binding" => exchange::delete_binding(&self.shards, identity),
+            "user" => user::delete(&self.authentication, identity)?,
             "authServicePlugin" => {
                 self.authentication.remove_service(identity.strip_prefix("authServicePlugin/").unwrap_or(identity));
                 self.data.delete(entity_type, identity)

@@ -4,11 +4,12 @@
 use std::io;
 
 use amqp_endpoint::SecurityLayer;
+use security::tls::Session;
 
 use super::transport::Transport;
 
-/// Bytes that are read from beneath at once.
-const PIECE: usize = 16 * 1024;
+/// Bytes that are read from beneath at once: as many as TLS needs.
+const PIECE: usize = Session::BUFFER;
 /// Bytes that are encoded at once.
 const PLAIN: usize = 32 * 1024;
 /// How often the transport beneath is read for one read of ours when no packet becomes whole.

@@ -54,7 +54,8 @@ struct Conversation {
 
 impl Conversation {
     async fn begin(service: &Service, between: &Arc<Between>) -> Result<Self, String> {
-        let line = Line::dial(&service.config).await?;
+        let mut input = Vec::new();
+        let line = Line::dial(service, &mut input).await?;
         logging::log!(
             AUTHSERVICE,
             Debug,
@@ -86,7 +87,7 @@ impl Conversation {
             engine: Connection::new(config, side, Duration::ZERO),
             between: Arc::clone(between),
             start: Instant::now(),
-            input: Vec::new(),
+            input,
             refusal,
         })
     }

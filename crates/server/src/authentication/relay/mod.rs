@@ -19,19 +19,22 @@ use security::Mechanisms;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore};
 
+use crate::control::live_profile::LiveProfile;
 use crate::shard::SaslHandle;
 use identity::Identity;
 
 /// A service, and who asks it.
 pub(super) struct Service {
     config: Arc<AuthServiceConfig>,
+    /// For TLS, if it is wanted.
+    profile: Option<Arc<LiveProfile>>,
     /// Our container's name.
     router_id: String,
 }
 
 impl Service {
-    pub(super) fn new(config: Arc<AuthServiceConfig>, router_id: &str) -> Self {
-        Self { config, router_id: router_id.to_owned() }
+    pub(super) fn new(config: Arc<AuthServiceConfig>, profile: Option<Arc<LiveProfile>>, router_id: &str) -> Self {
+        Self { config, profile, router_id: router_id.to_owned() }
     }
 }
 
