@@ -68,6 +68,10 @@ pub trait SaslClient: Send {
     fn refused(&mut self, code: SaslCode) {
         let _ = code;
     }
+    /// The name by which we are known to the server once it has accepted us.
+    fn user(&self) -> Option<String> {
+        None
+    }
     /// The host that the exchange is said to be about, where that is not the one of the open.
     fn hostname(&self) -> Option<String> {
         None

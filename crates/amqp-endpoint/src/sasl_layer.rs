@@ -107,7 +107,7 @@ impl Sasl {
             (Mechanisms::Client(client), SaslFrame::Outcome { additional_data, .. }, Waiting::Next) => {
                 let finished = client.finish(additional_data.as_deref());
                 finished.map_err(|text| Fault::connection(names::UNAUTHORIZED_ACCESS, text))?;
-                Ok(Outcome::Success { user: None })
+                Ok(Outcome::Success { user: client.user() })
             }
             (_, frame, _) => {
                 let text = format!("SASL frame {} came at the wrong time", kind(&frame));

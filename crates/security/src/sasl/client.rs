@@ -177,6 +177,10 @@ impl SaslClient for ClientMechanisms {
         }
     }
 
+    fn user(&self) -> Option<String> {
+        self.credentials.as_ref().map(|credentials| credentials.user.clone())
+    }
+
     fn finish(&mut self, additional_data: Option<&[u8]>) -> Result<(), String> {
         match (&mut self.exchange, additional_data) {
             (Exchange::Scram(scram), _) if scram.is_done() => Ok(()),

@@ -189,6 +189,13 @@ impl SaslClient for OffloadedClient {
         self.0.result().unwrap_or(ClientStep::Pending)
     }
 
+    fn user(&self) -> Option<String> {
+        match &self.0.place {
+            Place::Here(mechanisms) => mechanisms.user(),
+            Place::Away(_) | Place::Lost => None,
+        }
+    }
+
     fn finish(&mut self, additional_data: Option<&[u8]>) -> Result<(), String> {
         let here = self.0.here().ok_or("the server ends the exchange too early")?;
         here.finish(additional_data)
