@@ -83,6 +83,11 @@ impl Client {
                         }
                     }
                     Event::Outcome { settled: true, .. } => self.settled += 1,
+                    // A link that the router attaches at this client, as at a container.
+                    Event::Attached(link, attach) => {
+                        self.endpoint.attach_answer(link, attach.source, attach.target, None);
+                        self.endpoint.add_credit(link, CREDIT);
+                    }
                     _ => {}
                 }
             }

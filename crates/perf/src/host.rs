@@ -2,10 +2,10 @@
 
 use amqp::terminus::{Source, TargetTerminus};
 use amqp::{DeliveryState, ErrorCondition};
-use amqp_endpoint::{Connection, LinkId, NewDelivery};
+use amqp_endpoint::{AttachAnswer, Connection, LinkId, NewDelivery, NewLink, Now, SessionId};
 use router_core::{
-    ConnKey, Host, Level, LinkKey, Module, NetworkEvent, OpenLink, OutKey, SubscriberDelivery, SubscriberId, Transmit,
-    Transmitted,
+    ConnKey, Core, Host, Level, LinkKey, LinkTerms, Module, NetworkEvent, OpenLink, OutKey, SubscriberDelivery,
+    SubscriberId, Transmit, Transmitted,
 };
 use std::fmt::Arguments;
 use std::ops::Range;
@@ -18,6 +18,8 @@ pub(crate) type LinkRef = (usize, LinkId);
 pub(crate) struct Conn {
     pub(crate) endpoint: Connection,
     pub(crate) key: Option<ConnKey>,
+    /// For links of the router's own.
+    pub(crate) session: Option<SessionId>,
 }
 
 /// The connections, and the message that is being offered to the core.
@@ -28,6 +30,34 @@ pub(crate) struct Connections {
     pub(crate) buffer: Arc<Vec<u8>>,
     /// Where in it the message is.
     pub(crate) offered: Range<usize>,
+    /// Links that the core wants attached.
+    openings: Vec<(usize, LinkKey, OpenLink)>,
+}
+
+impl Connections {
+    /// Attaches the links that the core has asked for.
+    pub(crate) fn open_links(&mut self, core: &mut Core<Self>, now: Now) {
+        for (conn, key, link) in std::mem::take(&mut self.openings) {
+            let Conn { endpoint, session, .. } = &mut self.conns[conn];
+            let session =
+                *session.get_or_insert_with(|| endpoint.begin_session().unwrap_or_else(|error| panic!("{error}")));
+            let new = NewLink {
+                name: link.name,
+                sender: !link.incoming,
+                snd_settle_mode: link.terms.snd_settle_mode,
+                rcv_settle_mode: link.terms.rcv_settle_mode,
+                source: link.source,
+                target: link.target,
+                max_message_size: link.terms.max_message_size,
+                offered_capabilities: link.terms.offered_capabilities,
+                desired_capabilities: link.terms.desired_capabilities,
+                properties: link.terms.properties,
+            };
+            let link = endpoint.attach(session, new).unwrap_or_else(|error| panic!("no link: {error}"));
+            endpoint.set_link_context(link, key.0);
+            core.link_opened(now, self, key, (conn, link));
+        }
+    }
 }
 
 impl Host for Connections {
@@ -39,8 +69,28 @@ impl Host for Connections {
         self.conns[link.0].endpoint.attach_answer(link.1, source, target, None);
     }
 
-    fn open_link(&mut self, _: Self::Conn, _: LinkKey, _: OpenLink) -> LinkRef {
-        unreachable!("no routers beside this one")
+    fn answer_routed(
+        &mut self,
+        link: LinkRef,
+        source: Option<Source>,
+        target: Option<TargetTerminus>,
+        terms: LinkTerms,
+    ) {
+        let answer = AttachAnswer {
+            source,
+            target,
+            max_message_size: terms.max_message_size,
+            offered_capabilities: terms.offered_capabilities,
+            desired_capabilities: terms.desired_capabilities,
+            properties: terms.properties,
+            settle_modes: Some((terms.snd_settle_mode, terms.rcv_settle_mode)),
+        };
+        self.conns[link.0].endpoint.answer_attach(link.1, answer);
+    }
+
+    fn open_link(&mut self, conn: Self::Conn, key: LinkKey, link: OpenLink) -> LinkRef {
+        self.openings.push((conn, key, link));
+        (conn, LinkId(u32::MAX))
     }
 
     fn network(&mut self, _: NetworkEvent<'_>) {}
@@ -73,14 +123,15 @@ impl Host for Connections {
         how: &Transmit<'_>,
     ) -> Transmitted {
         let bytes = content.map_or(&self.buffer[self.offered.clone()], |content| &**content);
-        let tag = how.tag.to_le_bytes();
+        let own_tag = how.tag.to_le_bytes();
+        let tag = how.routed_tag.unwrap_or(&own_tag);
         let delivery = NewDelivery {
             key: key.0,
-            tag: &tag,
+            tag,
             message_format: 0,
             settled: how.settled,
             state: None,
-            manner: Default::default(),
+            manner: how.manner,
         };
         let sent = self.conns[link.0].endpoint.try_send(link.1, &delivery, &[bytes]);
         assert!(sent, "the receiver has credit and window enough in every scenario");

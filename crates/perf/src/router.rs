@@ -2,11 +2,12 @@
 
 use crate::host::{Conn, Connections};
 use amqp::message::{Header, MessageAnnotations, Scan, Scanner, SectionKind};
+use amqp::performative::Attach;
 use amqp::performative::{Role, SenderSettleMode};
 use amqp_endpoint::{Connection, ConnectionConfig, Event, IncomingTransfer, Input, LinkId, Now, Side};
 use router_core::{
-    AttachInfo, ConnectionInfo, Core, InKey, LinkKey, LinkTerms, Mode, Offer, Offered, OutKey, RouterSettings,
-    Treatment,
+    AttachInfo, ConnectionInfo, Core, InKey, LinkKey, LinkTerms, Mode, NewAutoLink, NewLinkRoute, Offer, Offered,
+    OutKey, Role as ConnectionRole, RouteDirection, RouteVia, RouterSettings, Treatment,
 };
 use std::sync::Arc;
 
@@ -20,10 +21,26 @@ pub(crate) struct Router {
     core: Core<Connections>,
     host: Connections,
     now: Now,
+    /// How messages come to their receiver.
+    way: Way,
 }
 
+/// How messages come to their receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// It attaches for an address.
+    Address,
+    /// It is a container, at which the router attaches a link of its own for the address.
+    AutoLink,
+    /// It is a container, at which the sender's link is attached.
+    LinkRoute,
+}
+
+/// Container id of the connection that is opened first, which is the receiver's.
+const CONTAINER: &str = "container";
+
 impl Router {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(way: Way) -> Self {
         let mut draws = 0;
         let settings = RouterSettings {
             router_id: "perf".to_owned(),
@@ -37,7 +54,37 @@ impl Router {
                 draws
             }),
         };
-        Router { core: Core::new(settings), host: Connections::default(), now: Now::ZERO }
+        Router { core: Core::new(settings), host: Connections::default(), now: Now::ZERO, way }
+    }
+
+    /// Has what is sent to an address go to the container.
+    pub(crate) fn lead_to_container(&mut self, address: &str) {
+        let Self { core, host, now, way } = self;
+        let via = RouteVia::Container(CONTAINER.to_owned());
+        let direction = if *way == Way::AutoLink { RouteDirection::Out } else { RouteDirection::In };
+        let made = match way {
+            Way::Address => return,
+            Way::AutoLink => {
+                let (address, phase) = (address.to_owned(), 0);
+                let new =
+                    NewAutoLink { name: None, address, direction, phase, via, external_address: None, fallback: false };
+                core.create_auto_link(*now, host, new).map_err(|error| error.to_string())
+            }
+            Way::LinkRoute => {
+                let new = NewLinkRoute {
+                    name: None,
+                    prefix: Some(address.to_owned()),
+                    pattern: None,
+                    direction,
+                    via,
+                    add_external_prefix: None,
+                    del_external_prefix: None,
+                };
+                core.create_link_route(*now, host, new).map_err(|error| error.to_string())
+            }
+        };
+        made.unwrap_or_else(|error| panic!("no way to the container: {error}"));
+        self.host.open_links(&mut self.core, self.now);
     }
 
     /// A connection that a client makes; its number.
@@ -49,7 +96,7 @@ impl Router {
             ..ConnectionConfig::default()
         };
         let side = Side::Acceptor { sasl: None, sasl_required: false };
-        self.host.conns.push(Conn { endpoint: Connection::new(config, side, self.now), key: None });
+        self.host.conns.push(Conn { endpoint: Connection::new(config, side, self.now), key: None, session: None });
         self.host.conns.len() - 1
     }
 
@@ -63,6 +110,7 @@ impl Router {
             self.take(conn, event);
         }
         assert_eq!(input.consumed(), bytes.len(), "clients send whole frames");
+        self.host.open_links(&mut self.core, self.now);
         for conn in &mut self.host.conns {
             conn.endpoint.flush(self.now);
         }
@@ -77,7 +125,7 @@ impl Router {
     }
 
     fn take(&mut self, conn: usize, event: Event<'_>) {
-        let Self { core, host, now } = self;
+        let Self { core, host, now, .. } = self;
         match event {
             Event::Transfer(transfer) => self.transfer(conn, transfer),
             Event::Outcome { key, state, settled } => core.outcome(*now, host, OutKey(key), state, settled),
@@ -88,21 +136,29 @@ impl Router {
                 host.conns[conn].endpoint.open(None);
                 let info = ConnectionInfo {
                     id: core.next_connection_id(),
+                    role: if conn == 0 { ConnectionRole::RouteContainer } else { ConnectionRole::Normal },
+                    container: if conn == 0 { CONTAINER.to_owned() } else { String::new() },
                     link_capacity: LINK_CAPACITY,
                     ..Default::default()
                 };
                 let key = core.open_connection(*now, host, conn, info);
                 host.conns[conn].key = Some(key);
             }
-            Event::Attached(link, attach) => {
+            Event::AttachAnswered(link, mut answer) => {
+                let Some(key) = host.conns[conn].endpoint.link(link).map(|link| LinkKey(link.context)) else { return };
+                let terms = terms_of(&mut answer);
+                core.attach_answered(*now, host, key, answer.source, answer.target, terms);
+            }
+            Event::Attached(link, mut attach) => {
                 let Some(key) = host.conns[conn].key else { return };
+                let terms = terms_of(&mut attach);
                 let info = AttachInfo {
                     name: attach.name,
                     incoming: attach.role == Role::Sender,
                     source: attach.source,
                     target: attach.target,
                     send_settled: attach.snd_settle_mode == SenderSettleMode::Settled,
-                    terms: LinkTerms::default(),
+                    terms,
                 };
                 let link_key = core.attach(*now, host, key, (conn, link), info);
                 host.conns[conn].endpoint.set_link_context(link, link_key.0);
@@ -123,8 +179,8 @@ impl Router {
             trace: amqp::message::Trace::default(),
             priority: priority(transfer.payload),
             state: transfer.state,
-            tag: None,
-            manner: Default::default(),
+            tag: (self.way == Way::LinkRoute).then_some(transfer.tag),
+            manner: transfer.manner,
         };
         let start = transfer.payload.as_ptr() as usize - self.host.buffer.as_ptr() as usize;
         self.host.offered = start..start + transfer.payload.len();
@@ -133,6 +189,17 @@ impl Router {
         if let Offered::Tracked(key) = answer {
             self.host.conns[conn].endpoint.set_incoming_key(link, transfer.delivery_id, key.0);
         }
+    }
+}
+
+fn terms_of(attach: &mut Attach) -> LinkTerms {
+    LinkTerms {
+        snd_settle_mode: attach.snd_settle_mode,
+        rcv_settle_mode: attach.rcv_settle_mode,
+        max_message_size: attach.max_message_size,
+        offered_capabilities: std::mem::take(&mut attach.offered_capabilities),
+        desired_capabilities: std::mem::take(&mut attach.desired_capabilities),
+        properties: attach.properties.take(),
     }
 }
 

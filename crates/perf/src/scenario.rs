@@ -1,7 +1,7 @@
 //! What is sent, and how it is spread over turns and links.
 
 use crate::client::{Receiver, Sender};
-use crate::router::Router;
+use crate::router::{Router, Way};
 
 /// A load.
 pub(crate) struct Scenario {
@@ -13,25 +13,42 @@ pub(crate) struct Scenario {
     per_turn: usize,
     /// Links, each to an address of its own.
     links: usize,
+    way: Way,
 }
 
+/// What the others are like, but for one thing.
+const PLAIN: Scenario =
+    Scenario { name: "unsettled", size: 100, settled: false, per_turn: 50, links: 1, way: Way::Address };
+
 pub(crate) const SCENARIOS: &[Scenario] = &[
-    Scenario { name: "unsettled", size: 100, settled: false, per_turn: 50, links: 1 },
-    Scenario { name: "presettled", size: 100, settled: true, per_turn: 50, links: 1 },
-    Scenario { name: "unsettled-paced", size: 100, settled: false, per_turn: 1, links: 1 },
-    Scenario { name: "unsettled-16KiB", size: 16 * 1024, settled: false, per_turn: 4, links: 1 },
-    Scenario { name: "unsettled-1000-links", size: 100, settled: false, per_turn: 50, links: 1000 },
+    PLAIN,
+    Scenario { name: "presettled", settled: true, ..PLAIN },
+    Scenario { name: "unsettled-paced", per_turn: 1, ..PLAIN },
+    Scenario { name: "unsettled-16KiB", size: 16 * 1024, per_turn: 4, ..PLAIN },
+    Scenario { name: "unsettled-1000-links", links: 1000, ..PLAIN },
+    Scenario { name: "unsettled-auto-link", way: Way::AutoLink, ..PLAIN },
+    Scenario { name: "unsettled-link-route", way: Way::LinkRoute, ..PLAIN },
 ];
 
 impl Scenario {
     /// Sends so many messages and waits until all have arrived and been settled.
     pub(crate) fn run(&self, messages: usize) {
-        let mut router = Router::new();
+        let mut router = Router::new(self.way);
         let mut receiver = Receiver::new(&mut router);
         let mut sender = Sender::new(&mut router, self.size, self.settled);
         for link in 0..self.links {
-            receiver.attach(&mut router, &format!("address/{link}"));
-            sender.attach(&mut router, &format!("address/{link}"));
+            let address = format!("address/{link}");
+            match self.way {
+                Way::Address => receiver.attach(&mut router, &address),
+                Way::AutoLink | Way::LinkRoute => {
+                    router.lead_to_container(&address);
+                    receiver.exchange(&mut router);
+                }
+            }
+            sender.attach(&mut router, &address);
+            // The container answers, then the router.
+            receiver.exchange(&mut router);
+            sender.exchange(&mut router);
         }
         let mut sent = 0;
         while sent < messages {

@@ -169,8 +169,7 @@ async fn what_is_accepted_within_a_transaction_is_gone_once_that_is_committed() 
         let mut sender = site.sender("queue.a").await;
         send(&mut sender, "x").await;
         let mut receiver = site.receiver("queue.a").await;
-        let controller =
-            soon(Controller::attach(&mut site.client.session, "control")).await.expect("a coordinator");
+        let controller = soon(Controller::attach(&mut site.client.session, "control")).await.expect("a coordinator");
         let transaction = soon(Transaction::declare(&controller, None)).await.expect("a transaction");
 
         let delivery = next(&mut receiver).await;
