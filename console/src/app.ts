@@ -46,9 +46,32 @@ export interface View {
   source: Source;
 }
 
+/** Renders again when something was heard, but the seldomer the more routers there are to hear from. */
+function useAnswers(routers: number) {
+  const [, again] = useReducer((count: number) => count + 1, 0);
+  const pace = Math.min(SLOWEST, routers * 5);
+  useEffect(() => {
+    let last = 0;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const render = () => {
+      last = Date.now();
+      timer = undefined;
+      again(0);
+    };
+    const end = session.poller.changes.subscribe(() => (timer ??= setTimeout(render, Math.max(0, last + pace - Date.now()))));
+    return () => {
+      end();
+      clearTimeout(timer);
+    };
+  }, [pace]);
+}
+
+/** However many routers there are, a page is not older than this, in milliseconds. */
+const SLOWEST = 1_500;
+
 /** Keeps asking these routers for entities of a type while the calling component is on the page. */
 export function useEntities(routers: readonly RouterNode[], type: string, attributes: readonly string[], period = PERIOD): View[] {
-  useStore(session.poller.changes);
+  useAnswers(routers.length);
   const wish = `${type}|${attributes.join()}|${period}|${routers.map((router) => router.address).join()}`;
   useEffect(() => {
     const slower = Math.max(period, routers.length * 40);

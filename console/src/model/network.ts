@@ -1,6 +1,6 @@
 // Which routers there are, and where their management nodes are.
 import type { Management } from '../amqp/client';
-import { managementNodes, query } from './operations';
+import { managementNodes, query, type Row } from './operations';
 import { TYPES } from './types';
 
 export type Kind = 'standalone' | 'interior' | 'edge';
@@ -32,8 +32,14 @@ export function idOf(address: string): string {
   return /_(?:topo\/\d+|edge)\/(.+)\/\$management$/.exec(address)?.[1] ?? address;
 }
 
-/** Finds all routers of the network: interior ones by GET-MGMT-NODES, edges by the connections they have. */
-export async function discover(management: Management): Promise<Network> {
+/** So many routers are asked for their edges at once. */
+const AT_ONCE = 8;
+
+/**
+ * Finds all routers of the network: interior ones by GET-MGMT-NODES, edges by the connections they have. Where `known` edges are given, they
+ * are taken as they are, since asking for connections costs more the more routers there are.
+ */
+export async function discover(management: Management, known?: readonly RouterNode[]): Promise<Network> {
   const [self, listed] = await Promise.all([
     query(management, OWN_ADDRESS, TYPES.router, ['id', 'mode']),
     managementNodes(management, OWN_ADDRESS),
@@ -41,9 +47,9 @@ export async function discover(management: Management): Promise<Network> {
   const id = String(self[0]?.['id'] ?? 'router');
   const kind = (['interior', 'edge'].includes(String(self[0]?.['mode'])) ? self[0]!['mode'] : 'standalone') as Kind;
   const own: RouterNode = { id, address: OWN_ADDRESS, kind, own: true };
-  if (kind === 'edge') return beyondEdge(management, own);
+  if (kind === 'edge') return beyondEdge(management, own, known);
   const routers = interior(own, listed);
-  return { own, routers: [...routers, ...(await edges(management, routers, own))] };
+  return { own, routers: [...routers, ...(known ?? (await edges(management, routers, own)))] };
 }
 
 function interior(own: RouterNode, listed: readonly string[]): RouterNode[] {
@@ -53,7 +59,7 @@ function interior(own: RouterNode, listed: readonly string[]): RouterNode[] {
 }
 
 /** An edge router knows no network; the interior router that it is attached to does. */
-async function beyondEdge(management: Management, own: RouterNode): Promise<Network> {
+async function beyondEdge(management: Management, own: RouterNode, known?: readonly RouterNode[]): Promise<Network> {
   try {
     const connections = await query(management, OWN_ADDRESS, TYPES.connection, ['container', 'role', 'dir', 'active']);
     const uplinks = connections.filter((row) => row['role'] === 'edge' && row['dir'] === 'out');
@@ -61,25 +67,29 @@ async function beyondEdge(management: Management, own: RouterNode): Promise<Netw
     if (!uplink) return { own, routers: [own] };
     own.via = String(uplink['container']);
     const routers = interior(own, await managementNodes(management, topological(own.via)));
-    return { own, routers: [...routers, own, ...(await edges(management, routers, own))] };
+    return { own, routers: [...routers, own, ...(known ?? (await edges(management, routers, own)))] };
   } catch {
     return { own, routers: [own] };
   }
 }
 
 async function edges(management: Management, routers: readonly RouterNode[], own: RouterNode): Promise<RouterNode[]> {
-  const found = await Promise.all(
-    routers.map(async (router) => {
+  const found: (readonly [Row, RouterNode])[] = [];
+  const waiting = [...routers];
+  const ask = async () => {
+    for (let router = waiting.shift(); router; router = waiting.shift()) {
+      const here = router;
       try {
-        const connections = await query(management, router.address, TYPES.connection, ['container', 'role', 'dir', 'active']);
-        return connections.filter((row) => row['role'] === 'edge' && row['dir'] === 'in').map((row) => [row, router] as const);
+        const connections = await query(management, here.address, TYPES.connection, ['container', 'role', 'dir', 'active']);
+        for (const row of connections) if (row['role'] === 'edge' && row['dir'] === 'in') found.push([row, here]);
       } catch {
-        return []; // It is shown as unreachable where it is looked at.
+        // It is shown as unreachable where it is looked at.
       }
-    }),
-  );
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, ask));
   const byId = new Map<string, RouterNode>();
-  for (const [row, router] of found.flat()) {
+  for (const [row, router] of found) {
     const id = String(row['container']);
     if (id === own.id || (byId.has(id) && row['active'] === false)) continue;
     byId.set(id, { id, address: edge(id), kind: 'edge', via: router.id, own: false });

@@ -20,6 +20,8 @@ export interface Notice {
 
 /** How often the list of routers is asked for, in milliseconds. */
 const DISCOVERY = 10_000;
+/** How often edge routers are looked for: this for each router there is, in milliseconds. */
+const PER_ROUTER = 400;
 const RETRY = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
 const KEPT_NOTICES = 200;
 
@@ -36,6 +38,8 @@ export class Session {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private discovery: ReturnType<typeof setTimeout> | undefined;
   private noticeSerial = 0;
+  /** When the edge routers were last looked for. */
+  private edgesAt = 0;
 
   constructor() {
     this.client = new Client({
@@ -130,9 +134,12 @@ export class Session {
     clearTimeout(this.discovery);
     if (document.hidden) return;
     try {
-      const found = await discover(this.client);
-      if (this.state.get().phase !== 'open') return;
       const before = this.network.get();
+      const edges = before.routers.filter((router) => router.kind === 'edge' && !router.own);
+      const due = !before.own || Date.now() - this.edgesAt > Math.max(DISCOVERY - 1_000, before.routers.length * PER_ROUTER);
+      if (due) this.edgesAt = Date.now();
+      const found = await discover(this.client, due ? undefined : edges);
+      if (this.state.get().phase !== 'open') return;
       if (before.own) for (const line of changes(before, found)) this.notify('info', line);
       if (JSON.stringify(before) !== JSON.stringify(found)) this.network.set(found);
     } catch {

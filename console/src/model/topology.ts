@@ -1,4 +1,5 @@
 // The network as a graph: routers, what is attached to them, and how much goes each way.
+import { remembered } from './memo';
 import type { Network } from './network';
 import type { Row } from './operations';
 import type { Source } from './source';
@@ -124,7 +125,7 @@ function clientKind(properties: Record<string, unknown>, flow: Traffic): VertexK
   return 'clients';
 }
 
-function trafficOf(links: Source): Map<string, Traffic> {
+const trafficOf = remembered((links: Source): Map<string, Traffic> => {
   const result = new Map<string, Traffic>();
   for (const link of links.rows) {
     const connection = String(link['connectionId']);
@@ -140,7 +141,7 @@ function trafficOf(links: Source): Map<string, Traffic> {
     else entry.out = (entry.out ?? 0) + rate;
   }
   return result;
-}
+});
 
 class Graph {
   private readonly vertices = new Map<string, Vertex>();

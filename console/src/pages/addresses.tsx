@@ -57,15 +57,15 @@ const rated = (id: 'in' | 'out', title: string, hint: string): Column<NetworkAdd
 
 const COLUMNS: Column<NetworkAddress>[] = [
   { id: 'address', title: 'Address', value: ({ text }) => text, cell: ({ text }) => <b>{text}</b> },
-  { id: 'class', title: 'Class', width: 110, value: ({ class: kind }) => kind },
-  { id: 'phase', title: 'Phase', width: 70, value: ({ phase }) => phase },
   { id: 'distribution', title: 'Distribution', width: 104, value: ({ distribution }) => distribution },
-  { id: 'consumers', title: 'Consumers', width: 100, numeric: true, hint: 'Attached receivers, over all routers shown', value: ({ consumers }) => consumers, cell: ({ consumers, containers }) => `${count(consumers)}${containers ? ` + ${containers}` : ''}` },
-  { id: 'where', title: 'Consumers per router', value: ({ routers }) => where(routers), cell: ({ routers }) => where(routers) || <span class="note">none</span> },
+  { id: 'consumers', title: 'Consumers', width: 100, numeric: true, hint: 'Receivers of clients, over all routers shown, and brokers', value: ({ consumers }) => consumers, cell: ({ consumers, containers }) => `${count(consumers)}${containers ? ` + ${containers}` : ''}` },
   rated('in', 'In /s', 'Deliveries that come into the network for this address'),
   rated('out', 'Out /s', 'Deliveries that leave the network from this address'),
+  { id: 'where', title: 'Consumers per router', value: ({ routers }) => where(routers), cell: ({ routers }) => where(routers) || <span class="note">none</span> },
   { id: 'totalIn', title: 'In', width: 96, numeric: true, value: ({ totalIn }) => totalIn, cell: ({ totalIn }) => count(totalIn) },
   { id: 'totalOut', title: 'Out', width: 96, numeric: true, value: ({ totalOut }) => totalOut, cell: ({ totalOut }) => count(totalOut) },
+  { id: 'class', title: 'Class', width: 110, value: ({ class: kind }) => kind },
+  { id: 'phase', title: 'Phase', width: 70, value: ({ phase }) => phase },
 ];
 
 function where(routers: readonly PerRouter[]): string {

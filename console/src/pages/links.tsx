@@ -4,6 +4,9 @@ import { label } from '../model/address';
 import { verdict, type Destinations, type Verdict } from '../model/blocked';
 import { count, perSecond } from '../model/format';
 import { items, type Item } from '../model/items';
+import { remembered } from '../model/memo';
+import type { RouterNode } from '../model/network';
+import type { Source } from '../model/source';
 import { TYPES } from '../model/types';
 import { href } from '../route';
 import { AttributeChart, Attributes } from '../ui/entity';
@@ -79,18 +82,29 @@ const client = ({ row }: Item) => row['linkType'] === 'endpoint' || row['linkTyp
 const direction = ({ row }: Item) => (row['linkDir'] === 'in' ? 'from a sender' : 'to a receiver');
 
 function judge(links: readonly View[], addresses: readonly View[], connections: readonly View[]): Judged[] {
-  return links.flatMap((view, index) => {
-    const destinations = new Map(addresses[index]!.source.rows.map((row) => [String(row['key']), reach(row)]));
-    const containers = connections[index]!.source;
-    return items([view]).map((item) => {
-      const rate = item.source.rate(item.identity, 'deliveryCount');
-      return {
-        ...item,
-        container: String(containers.find(String(item.row['connectionId']))?.['container'] ?? `connection ${item.row['connectionId']}`),
-        verdict: verdict(item.row, destinations.get(String(item.row['owningAddr'])) ?? null, rate),
-        rate,
-      };
-    });
+  return links.flatMap((view, index) => judged(view, addresses[index]!.source, connections[index]!.source));
+}
+
+/** Thousands of links are judged again only where something has been heard of them. */
+function judged({ router, source }: View, addresses: Source, connections: Source): Judged[] {
+  let judge = judges.get(router);
+  if (!judge) judges.set(router, (judge = remembered((...sources) => judgedNow(router, ...sources))));
+  return judge(source, addresses, connections);
+}
+
+type Judge = (...sources: [Source, Source, Source]) => Judged[];
+const judges = new WeakMap<RouterNode, Judge>();
+
+function judgedNow(router: RouterNode, links: Source, addresses: Source, connections: Source): Judged[] {
+  const destinations = new Map(addresses.rows.map((row) => [String(row['key']), reach(row)]));
+  return items([{ router, source: links }]).map((item) => {
+    const rate = links.rate(item.identity, 'deliveryCount');
+    return {
+      ...item,
+      container: String(connections.find(String(item.row['connectionId']))?.['container'] ?? `connection ${item.row['connectionId']}`),
+      verdict: verdict(item.row, destinations.get(String(item.row['owningAddr'])) ?? null, rate),
+      rate,
+    };
   });
 }
 

@@ -46,6 +46,7 @@ export function OverviewPage() {
       <div class="two-charts">
         <Rates title="Deliveries" views={selves} names={DELIVERIES} />
         <Rates title="Outcomes" views={selves} names={OUTCOMES} />
+        <Rates title="Settled late" views={selves} names={DELAYS} />
       </div>
       <Attention all={concerns(conditions)} />
       <Routers views={selves} />
@@ -53,8 +54,12 @@ export function OverviewPage() {
   );
 }
 
-const DELIVERIES: [string, string][] = [['in', 'deliveriesIngress'], ['out', 'deliveriesEgress'], ['transit', 'deliveriesTransit']];
-const OUTCOMES: [string, string][] = [['accepted', 'acceptedDeliveries'], ['released', 'releasedDeliveries'], ['rejected', 'rejectedDeliveries'], ['modified', 'modifiedDeliveries']];
+/** A line, and the counters that it sums. */
+type Counters = [label: string, ...names: string[]];
+
+const DELIVERIES: Counters[] = [['in', 'deliveriesIngress'], ['out', 'deliveriesEgress'], ['transit', 'deliveriesTransit']];
+const DELAYS: Counters[] = [['after 1 s', 'deliveriesDelayed1Sec'], ['after 10 s', 'deliveriesDelayed10Sec']];
+const OUTCOMES: Counters[] = [['accepted', 'acceptedDeliveries'], ['returned', 'releasedDeliveries', 'modifiedDeliveries'], ['rejected', 'rejectedDeliveries']];
 
 function BlockedNote({ blocked }: { blocked: number }) {
   return blocked ? <Badge tone="warn">{count(blocked)} blocked</Badge> : <>none blocked</>;
@@ -70,7 +75,7 @@ function counting(views: readonly View[]): readonly View[] {
 function sumOfRates(views: readonly View[], name: string): number | null {
   const heard = counting(views).filter(({ source }) => !source.error);
   const rates = heard.map(({ source }) => source.rate(String(source.rows[0]?.['identity'] ?? ''), name));
-  return rates.length && rates.every((rate) => rate !== null) ? rates.reduce((sum, rate) => sum + rate, 0) : null;
+  return rates.length ? all(rates) : null;
 }
 
 function RateTile({ label, name, views }: { label: string; name: string; views: readonly View[] }) {
@@ -82,17 +87,22 @@ const pasts = new Map<string, Map<string, Sample[]>>();
 /** Two points of a chart are at least this far apart, in milliseconds. */
 const APART = 2_000;
 
-function Rates({ title, views, names }: { title: string; views: readonly View[]; names: [string, string][] }) {
+function Rates({ title, views, names }: { title: string; views: readonly View[]; names: Counters[] }) {
   const chosen = useScope();
   const past = pasts.get(chosen) ?? new Map<string, Sample[]>();
   pasts.set(chosen, past);
   const latest = Math.max(0, ...views.map(({ source }) => source.at));
   const seen = useRef(0);
   if (latest > seen.current) {
-    for (const [, name] of names) record(past, name, latest, sumOfRates(views, name));
+    for (const [label, ...counters] of names) record(past, label, latest, all(counters.map((name) => sumOfRates(views, name))));
     seen.current = latest;
   }
-  return <LineChart title={title} lines={names.map(([label, name]) => ({ label, samples: past.get(name) ?? [] }))} />;
+  return <LineChart title={title} lines={names.map(([label]) => ({ label, samples: past.get(label) ?? [] }))} height={130} />;
+}
+
+/** The sum, or null if a part of it is not known. */
+function all(parts: readonly (number | null)[]): number | null {
+  return parts.every((part) => part !== null) ? parts.reduce((sum, part) => sum + part, 0) : null;
 }
 
 function record(past: Map<string, Sample[]>, name: string, at: number, value: number | null) {
@@ -157,10 +167,10 @@ const rated = (id: string, title: string, name: string, width: number): Column<I
 
 const COLUMNS: Column<Item>[] = [
   { id: 'id', title: 'Router', value: ({ router }) => router.id, cell: ({ router, source }) => (source.error ? <Badge tone="bad">{router.id}</Badge> : <><b>{router.id}</b>{router.own && <span class="note"> connected</span>}</>) },
-  { id: 'mode', title: 'Mode', width: 88, value: ({ row, router }) => String(row['mode'] ?? router.kind) },
+  { id: 'mode', title: 'Mode', width: 92, value: ({ row, router }) => String(row['mode'] ?? router.kind) },
   { id: 'version', title: 'Version', width: 76, value: ({ row }) => String(row['version'] ?? '') },
   { id: 'uptime', title: 'Up for', width: 80, numeric: true, value: ({ row }) => row['uptimeSeconds'] as number, cell: ({ row }) => duration(row['uptimeSeconds']) },
-  number('connections', 'Connections', 'connectionCount', 108),
+  number('connections', 'Conn.', 'connectionCount', 76, 'Connections'),
   number('links', 'Links', 'linkCount', 66),
   number('addresses', 'Addresses', 'addrCount', 98),
   rated('in', 'In /s', 'deliveriesIngress', 68),

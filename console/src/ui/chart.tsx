@@ -55,15 +55,15 @@ export function LineChart({ title, lines, format = perSecond, unit = '/s', heigh
   return (
     <figure class="chart">
       <figcaption id={id}>
-        <span class="chart-title">{title}</span>
+        <span class="chart-title">{title}{unit && <span class="unit"> {unit}</span>}</span>
         <span class="legend">
           {seen.map((line, index) => (
             <span key={line.label} class={`line-${index}`}>
-              <svg width="18" height="8" aria-hidden="true"><line x1="0" y1="4" x2="18" y2="4" /></svg>
+              <svg width="15" height="8" aria-hidden="true"><line x1="0" y1="4" x2="15" y2="4" /></svg>
               {line.label} <b>{format(nearest(line.samples, at)?.value ?? NaN).replace('NaN', '–')}</b>
             </span>
           ))}
-          <span class="unit">{unit}{hover !== null && ` at ${clock(at)}`}</span>
+          {hover !== null && <span>at {clock(at)}</span>}
         </span>
       </figcaption>
       <svg

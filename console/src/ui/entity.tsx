@@ -18,7 +18,7 @@ export function AttributeChart({ item, attribute, title, height = 90 }: { item: 
 
 function gaugeFormat(attribute: string) {
   if (attribute === 'memoryUsage') return bytes;
-  return (value: number) => (Number.isNaN(value) ? '–' : short(value));
+  return (value: number) => (Number.isNaN(value) ? '–' : Number.isInteger(value) ? short(value) : value.toFixed(1));
 }
 
 /** All attributes that have a value; numbers can be pinned to the page of charts. */

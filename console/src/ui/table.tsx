@@ -34,9 +34,9 @@ interface Properties<T> {
 
 const ROW = 30;
 const BEYOND = 12;
-const SHARE = 130;
+const SHARE = 120;
 /** A letter of a heading, in pixels. */
-const LETTER = 7.8;
+const LETTER = 8.5;
 
 export function DataTable<T>(properties: Properties<T>) {
   const { rows, columns, keyOf, onOpen, open, filter = '' } = properties;
@@ -71,7 +71,7 @@ export function DataTable<T>(properties: Properties<T>) {
 
   const width = columns.reduce((sum, column) => sum + widthOf(column), 0);
   return (
-    <div class={`table-box${properties.flow ? ' flow' : ''}`} ref={box}>
+    <div class={`table-box${properties.flow ? ' short' : ''}`} ref={box}>
       <table role="grid" aria-label={properties.label} aria-rowcount={shown.length + 1} style={{ minWidth: `${width}px` }} onKeyDown={onKey}>
         <colgroup>
           {columns.map((column) => (
@@ -116,7 +116,7 @@ export function DataTable<T>(properties: Properties<T>) {
 
 /** Never narrower than the heading. */
 function widthOf<T>(column: Column<T>): number {
-  return Math.max(column.width ?? SHARE, 28 + column.title.length * LETTER);
+  return Math.max(column.width ?? SHARE, 34 + column.title.length * LETTER);
 }
 
 function Heading<T>({ column, sort, onSort }: { column: Column<T>; sort: { column: string; down: boolean }; onSort(sort: { column: string; down: boolean }): void }) {
