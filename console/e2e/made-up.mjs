@@ -21,21 +21,31 @@ class Network {
     return [...new Set([index + 1, index - 1 + size, index + 7, index - 7 + size].map((each) => each % size))];
   }
 
-  entities(index) {
+  /** The entities of a type at a router. */
+  entities(index, type) {
     const name = this.names[index];
+    switch (type) {
+      case 'router':
+        return [{ identity: '1', name, id: name, mode: 'interior', version: 'made up', uptimeSeconds: 600, connectionCount: 4 + CLIENTS, linkCount: 94, addrCount: 40, deliveriesIngress: counted(30), deliveriesEgress: counted(30), deliveriesTransit: counted(120), acceptedDeliveries: counted(30), releasedDeliveries: 0, rejectedDeliveries: 0, modifiedDeliveries: 0, deliveriesDelayed1Sec: 0, deliveriesDelayed10Sec: 0, linksBlocked: 0, deliveriesStuck: 0 }];
+      case 'connection':
+        return this.connections(index);
+      case 'router.link':
+        return this.connections(index).flatMap((connection, place) => this.links(connection, place, index));
+      case 'router.address':
+        return Array.from({ length: 20 }, (_, place) => ({ identity: `M0topic.${place}`, key: `M0topic.${place}`, distribution: 'balanced', subscriberCount: 1, remoteCount: 3, containerCount: 0, inProcess: 0, deliveriesIngress: counted(2), deliveriesEgress: counted(2), deliveriesTransit: counted(6) }));
+      case 'router.node':
+        return this.names.map((id, place) => ({ identity: `router.node/${id}`, id, index: place, linkState: this.neighbours(place).map((other) => this.names[other]) }));
+      default:
+        return [];
+    }
+  }
+
+  connections(index) {
     const neighbours = this.neighbours(index);
-    const connections = [
+    return [
       ...neighbours.map((other, place) => ({ identity: String(place + 1), container: this.names[other], role: 'inter-router', dir: 'in', host: `10.0.0.${other}`, properties: {}, opened: true })),
-      ...Array.from({ length: CLIENTS }, (_, place) => ({ identity: String(neighbours.length + place + 1), container: `client-${name}-${place}`, role: 'normal', dir: 'in', host: `10.1.${index}.${place}:40000`, properties: { product: 'made-up' }, opened: true })),
+      ...Array.from({ length: CLIENTS }, (_, place) => ({ identity: String(neighbours.length + place + 1), container: `client-${this.names[index]}-${place}`, role: 'normal', dir: 'in', host: `10.1.${index}.${place}:40000`, properties: { product: 'made-up' }, opened: true })),
     ];
-    const links = connections.flatMap((connection, place) => this.links(connection, place, index));
-    return {
-      router: [{ identity: '1', name, id: name, mode: 'interior', version: 'made up', uptimeSeconds: 600, connectionCount: connections.length, linkCount: links.length, addrCount: 40, deliveriesIngress: counted(30), deliveriesEgress: counted(30), deliveriesTransit: counted(120), acceptedDeliveries: counted(30), releasedDeliveries: 0, rejectedDeliveries: 0, modifiedDeliveries: 0, linksBlocked: 0, deliveriesStuck: 0 }],
-      connection: connections,
-      'router.link': links,
-      'router.address': Array.from({ length: 20 }, (_, place) => ({ identity: `M0topic.${place}`, key: `M0topic.${place}`, distribution: 'balanced', subscriberCount: 1, remoteCount: 3, containerCount: 0, inProcess: 0, deliveriesIngress: counted(2), deliveriesEgress: counted(2), deliveriesTransit: counted(6) })),
-      'router.node': this.names.map((id, place) => ({ identity: `router.node/${id}`, id, index: place, linkState: this.neighbours(place).map((other) => this.names[other]) })),
-    };
   }
 
   links(connection, place, index) {
@@ -49,7 +59,7 @@ class Network {
     if (operation === 'GET-MGMT-NODES') return this.names.map((name) => `amqp:/_topo/0/${name}/$management`);
     if (operation !== 'QUERY') return operation === 'GET-LOG' ? [] : {};
     const index = Math.max(0, this.names.indexOf(/_topo\/0\/(.*)\/\$management/.exec(to)?.[1]));
-    const rows = this.entities(index)[entityType.replace('org.apache.qpid.dispatch.', '')] ?? [];
+    const rows = this.entities(index, entityType.replace('org.apache.qpid.dispatch.', ''));
     const attributeNames = body.attributeNames.length ? body.attributeNames : Object.keys(rows[0] ?? {});
     return { attributeNames, results: rows.map((row) => attributeNames.map((name) => row[name] ?? null)) };
   }
