@@ -141,7 +141,8 @@ impl<H: Host> Core<H> {
         self.tick(now);
         let second = self.clock.second;
         let Some(record) = self.links.get_mut(link.0).filter(|link| link.incoming) else { return };
-        record.draining = false;
+        // Of two links that are one, what came may answer an earlier request than the last.
+        record.draining &= record.routed.is_some() && returned < record.credit;
         if record.credit > 0 && returned >= record.credit {
             record.no_credit_since = second;
         }
@@ -151,7 +152,7 @@ impl<H: Host> Core<H> {
         } else if record.routed.is_some()
             && let Some(receiver) = self.partner(&self.links[index_of(link.0)])
         {
-            self.relay_drained(host, receiver);
+            self.relay_returned(host, receiver);
         }
     }
 

@@ -82,6 +82,16 @@ impl<H: Host> Core<H> {
         }
     }
 
+    /// The peer that sends has given credit back. If the receiver drains no more, for it has thought better of it, or never
+    /// asked, it still counts on what it has given.
+    #[inline(never)] // Off the way of all other deliveries.
+    pub(crate) fn relay_returned(&mut self, host: &mut H, receiver: u32) {
+        match self.links[receiver].draining {
+            true => self.relay_drained(host, receiver),
+            false => self.relay_credit(host, receiver),
+        }
+    }
+
     /// The peer that sends has used its credit or given it back: if the receiver drains, and nothing waits for it, it gets
     /// back what is left.
     #[inline(never)] // Off the way of all other deliveries.

@@ -246,3 +246,57 @@ fn ten_thousand_auto_links_are_attached() {
     broker(&mut world);
     assert_eq!((world.host.opened.len(), world.core.statistics().auto_link_count), (10_000, 10_000));
 }
+
+/// Attaches what the core asks for of auto-links, from the place `from` on, until `die` have been answered; every seventh is
+/// refused. Returns the place of the next.
+fn answer_some(world: &mut World, from: usize, die: usize) -> usize {
+    let mut answered = 0;
+    let mut at = from;
+    while at < world.host.opened.len() && answered < die {
+        let (_, key, open) = world.host.opened[at].clone();
+        world.core.link_opened(world.now, &mut world.host, key, at as u32 + 1);
+        let refused = at % 7 == 3;
+        let (source, target) = if refused { (None, None) } else { (open.source, open.target) };
+        world.core.attach_answered(world.now, &mut world.host, key, source, target, open.terms);
+        if refused {
+            let error = Some(ErrorCondition::new("amqp:not-found", "not yet"));
+            world.core.detach(world.now, &mut world.host, key, true, error);
+        }
+        (at, answered) = (at + 1, answered + 1);
+    }
+    at
+}
+
+#[test]
+fn two_thousand_auto_links_are_complete_after_the_broker_died_at_any_point_of_attaching_them() {
+    let mut world = World::new();
+    for number in 0..1_000 {
+        create(&mut world, auto(&format!("queue.{number}"), RouteDirection::Out));
+        create(&mut world, auto(&format!("queue.{number}"), RouteDirection::In));
+    }
+    for die in [0, 1, 77, 1_500, 2_000, 2_100, usize::MAX] {
+        let from = world.host.opened.len();
+        let conn = broker(&mut world);
+        let mut at = answer_some(&mut world, from, die);
+        if die < usize::MAX {
+            // Some were refused, and tried again, before it died.
+            world.pass_and_scan(3);
+            answer_some(&mut world, at, die / 2);
+            world.core.close_connection(world.now, &mut world.host, conn);
+            assert!(world.core.auto_links().iter().all(|auto| auto.state == AutoLinkState::Inactive));
+            assert_eq!(world.core.object_counts().links, 0);
+            continue;
+        }
+        // Of those tried again some are refused again.
+        for _ in 0..20 {
+            world.pass_and_scan(6);
+            at = answer_some(&mut world, at, die);
+        }
+    }
+    let all = world.core.auto_links();
+    assert!(all.iter().all(|auto| auto.state == AutoLinkState::Active && auto.link.is_some()));
+    let mut links: Vec<_> = all.iter().filter_map(|auto| auto.link).collect();
+    links.sort_unstable();
+    links.dedup();
+    assert_eq!((links.len(), world.core.object_counts().links), (2_000, 2_000));
+}

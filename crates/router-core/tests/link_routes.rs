@@ -233,6 +233,33 @@ fn a_drain_passes_both_ways() {
 }
 
 #[test]
+fn credit_given_back_for_a_drain_that_was_thought_better_of_is_given_again() {
+    let mut pair = pair(receiver_from("queue"));
+    let (client, broker) = (pair.client, pair.broker);
+    let World { core, host, now, .. } = &mut pair.world;
+    core.credit(*now, host, client.key, 5, true);
+    core.credit(*now, host, client.key, 8, false);
+    host.calls.clear();
+    // The container answers the drain only now.
+    core.drained(*now, host, broker.key, 5);
+    assert_eq!(host.calls, [Call::Credit(broker.id, 5)]);
+}
+
+#[test]
+fn a_receiver_that_asks_for_more_while_it_drains_is_drained_of_all() {
+    let mut pair = pair(receiver_from("queue"));
+    let (client, broker) = (pair.client, pair.broker);
+    let World { core, host, now, .. } = &mut pair.world;
+    core.credit(*now, host, client.key, 1, true);
+    core.credit(*now, host, client.key, 4, true);
+    host.calls.clear();
+    core.drained(*now, host, broker.key, 1);
+    assert_eq!(host.calls, []);
+    core.drained(*now, host, broker.key, 3);
+    assert_eq!(host.calls, [Call::Drained(client.id)]);
+}
+
+#[test]
 fn a_delivery_keeps_its_tag_and_its_state() {
     let mut pair = pair(sender_to("queue"));
     pair.world.credit(pair.broker, 1);

@@ -151,6 +151,12 @@ impl<V> PatternTree<V> {
 
     /// The value of the pattern that fits `address` best.
     pub fn best(&self, address: &str) -> Option<&V> {
+        self.search(address, || ())
+    }
+
+    /// The same; `visited` is called for each node looked at.
+    #[inline]
+    fn search(&self, address: &str, mut visited: impl FnMut()) -> Option<&V> {
         let tokens = tokens(address);
         // Alternatives not yet tried, the best last: a node, and how many tokens led to it.
         let mut open: SmallVec<[(usize, usize); 32]> = SmallVec::new();
@@ -158,6 +164,7 @@ impl<V> PatternTree<V> {
         // A `#` is met at the same token by many ways; whatever lies beyond is tried once.
         let mut failed: HashSet<(usize, usize), BuildPlain> = HashSet::default();
         while let Some((at, taken)) = open.pop() {
+            visited();
             let node = &self.nodes[at];
             if node.is_hash && !failed.insert((at, taken)) {
                 continue;

@@ -168,3 +168,21 @@ mod against_a_plain_matcher {
         }
     }
 }
+
+#[test]
+fn a_look_up_among_ten_thousand_patterns_looks_at_no_more_nodes_than_among_ten() {
+    let visits = |count: usize| {
+        let mut tree = PatternTree::default();
+        for number in 0..count {
+            for text in [format!("tenant{number}.queue.#"), format!("*.topic{number}.*"), format!("q{number}")] {
+                tree.insert(&Pattern::parse(&text).unwrap(), number);
+            }
+        }
+        ["tenant7.queue.a.b", "x.topic3.y", "q9", "nothing.of.that"].map(|address| {
+            let mut visited = 0;
+            tree.search(address, || visited += 1);
+            visited
+        })
+    };
+    assert_eq!(visits(10), visits(10_000));
+}
