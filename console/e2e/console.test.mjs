@@ -66,6 +66,13 @@ test('the map shows the network and can be walked with the keyboard', { skip }, 
   await page.getByRole('complementary').waitFor({ state: 'detached' });
 });
 
+test('an address is followed over the map', { skip }, async () => {
+  await go(page, 'topology', 'Topology');
+  await page.getByLabel('Traffic shown').selectOption({ label: 'only orders' });
+  await page.getByText(/^orders: .*A → B [\d.]+\/s/).waitFor();
+  await page.getByLabel('Traffic shown').selectOption('');
+});
+
 test('the same network is there as a list, with rates', { skip }, async () => {
   await go(page, 'topology?list=yes', 'Topology');
   await positive(page.getByRole('row', { name: /^router A / }).getByRole('gridcell').nth(4), 'A sends to its neighbours');

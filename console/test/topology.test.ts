@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Network } from '../src/model/network';
+import { followed, shortest } from '../src/model/follow';
 import { Layout } from '../src/model/layout';
 import { neighbours, topology, type Seen, type Topology } from '../src/model/topology';
 import { Source } from '../src/model/source';
@@ -71,6 +72,17 @@ test('a router that is not in the network any more is not drawn', () => {
   expect(graph.edges).toEqual([]);
 });
 
+test('messages are followed over the cheapest way, and to the clients that have links for them', () => {
+  const nodes = [{ id: 'A', linkState: ['B', 'C'] }, { id: 'B', linkState: ['A', 'C'] }, { id: 'C', linkState: ['A', 'B'] }];
+  const dear = seen('A', [{ identity: '1', role: 'inter-router', container: 'C', properties: { 'qd.inter-router-cost': 10 } }, { identity: '2', role: 'normal', container: 'x' }], [{ connection: '2', dir: 'in', rate: 1 }]);
+  const graph = topology(network('A', 'B', 'C'), nodes, [dear]);
+  expect(shortest(graph, 'router:A', 'router:C')).toEqual(['router:A|router:B', 'router:B|router:C']);
+  const flow = { ingress: 'A', egress: 'C', address: 'x', total: 1, rate: 1 };
+  const links = [{ router: 'A', rows: [{ owningAddr: 'M0x', linkType: 'endpoint', connectionId: '2' }, { owningAddr: 'M0y', linkType: 'endpoint', connectionId: '1' }] }];
+  expect([...followed(graph, 'M0x', [flow], links)].sort()).toEqual(['router:A|router:B', 'router:A|senders:A', 'router:B|router:C']);
+  expect(shortest(graph, 'router:A', 'router:nowhere')).toEqual([]);
+});
+
 /** Routers in a ring with chords, each with senders and receivers. */
 export function large(routers: number): Topology {
   const names = Array.from({ length: routers }, (_, index) => `R${index}`);
@@ -100,4 +112,15 @@ test('what is there keeps its place when something joins', () => {
   layout.take(topology(network('A', 'B', 'C'), [{ id: 'A', linkState: ['B', 'C'] }], []));
   const after = layout.places.get('router:A')!;
   expect([after.x, after.y]).toEqual([before.x, before.y]);
+});
+
+test('what was put somewhere is there again the next time', () => {
+  const graph = topology(network('A', 'B'), [{ id: 'A', linkState: ['B'] }], []);
+  const layout = new Layout([['router:B', [300, -40]]]);
+  layout.take(graph);
+  while (layout.step(50));
+  expect(layout.places.get('router:B')).toMatchObject({ x: 300, y: -40 });
+  layout.fix('router:B', null);
+  while (layout.step(50));
+  expect(layout.places.get('router:B')!.x).not.toBe(300);
 });

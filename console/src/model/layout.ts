@@ -18,10 +18,13 @@ const isRouter = (kind: VertexKind) => kind === 'interior' || kind === 'edge';
 /** A layout by forces, which keeps what it has when the topology changes. */
 export class Layout {
   readonly places = new Map<string, Place>();
+  /** Where a person has put things, by vertex. */
+  readonly fixed: Map<string, readonly [number, number]>;
   private readonly simulation: Simulation<Place, Tie>;
   private structure = '';
 
-  constructor() {
+  constructor(fixed: Iterable<readonly [string, readonly [number, number]]> = []) {
+    this.fixed = new Map(fixed);
     this.simulation = forceSimulation<Place, Tie>().stop();
     this.simulation.alphaDecay(0.03).velocityDecay(0.45);
   }
@@ -56,6 +59,15 @@ export class Layout {
     return false;
   }
 
+  /** Keeps a vertex where it has been put, or lets it go. */
+  fix(id: string, at: readonly [number, number] | null) {
+    const place = this.places.get(id);
+    if (at) this.fixed.set(id, at);
+    else this.fixed.delete(id);
+    if (place) [place.fx, place.fy] = at ?? [null, null];
+    this.stir();
+  }
+
   /** Sets things moving again, for instance because one is being dragged. */
   stir(alpha = 0.3) {
     this.simulation.alpha(Math.max(alpha, this.simulation.alpha()));
@@ -68,7 +80,9 @@ export class Layout {
     topology.vertices.forEach((vertex, index) => {
       const place = this.places.get(vertex.id);
       if (place) return void (place.kind = vertex.kind);
-      this.places.set(vertex.id, { id: vertex.id, kind: vertex.kind, radius: RADII[vertex.kind], ...this.start(topology, vertex.id, index, count) });
+      const fixed = this.fixed.get(vertex.id);
+      const start = fixed ? { x: fixed[0], y: fixed[1], fx: fixed[0], fy: fixed[1] } : this.start(topology, vertex.id, index, count);
+      this.places.set(vertex.id, { id: vertex.id, kind: vertex.kind, radius: RADII[vertex.kind], ...start });
     });
   }
 

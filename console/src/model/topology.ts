@@ -34,7 +34,11 @@ export interface Edge {
 export interface Topology {
   vertices: Vertex[];
   edges: Edge[];
+  /** The edge that each connection is a part of, by `wireOf` its router and identity. */
+  wires: ReadonlyMap<string, string>;
 }
+
+export const wireOf = (router: string, connection: string) => `${router}\n${connection}`;
 
 export interface Seen {
   router: string;
@@ -53,7 +57,7 @@ interface Traffic {
   receivers: number;
 }
 
-const routerVertex = (id: string) => `router:${id}`;
+export const routerVertex = (id: string) => `router:${id}`;
 
 export function topology(network: Network, nodes: readonly Row[], seen: readonly Seen[]): Topology {
   const graph = new Graph();
@@ -96,23 +100,23 @@ function attached(graph: Graph, { router, connections, links }: Seen) {
       case 'inter-router': {
         // A cost of 1 is not said.
         const cost = typeof properties['qd.inter-router-cost'] === 'number' ? (properties['qd.inter-router-cost'] as number) : 1;
-        graph.edge(here, routerVertex(container), flow, cost);
+        graph.wire(router, identity, graph.edge(here, routerVertex(container), flow, cost));
         break;
       }
       case 'edge':
-        graph.edge(here, routerVertex(container), flow);
+        graph.wire(router, identity, graph.edge(here, routerVertex(container), flow));
         break;
       case 'route-container': {
         const id = `broker:${container}`;
         graph.group(id, 'broker', container, router, identity);
-        graph.edge(here, id, flow);
+        graph.wire(router, identity, graph.edge(here, id, flow));
         break;
       }
       default: {
         const kind = clientKind(properties, flow);
         const id = `${kind}:${router}`;
         graph.group(id, kind, kind, router, identity);
-        graph.edge(here, id, flow);
+        graph.wire(router, identity, graph.edge(here, id, flow));
       }
     }
   }
@@ -145,10 +149,15 @@ const trafficOf = remembered((links: Source): Map<string, Traffic> => {
 
 class Graph {
   private readonly vertices = new Map<string, Vertex>();
+  private readonly wires = new Map<string, string>();
   private readonly edges = new Map<string, Edge & { seenFrom: Set<string> }>();
 
   vertex(vertex: Vertex) {
     this.vertices.set(vertex.id, vertex);
+  }
+
+  wire(router: string, connection: string, edge: string) {
+    this.wires.set(wireOf(router, connection), edge);
   }
 
   group(id: string, kind: VertexKind, label: string, router: string, identity: string) {
@@ -162,13 +171,13 @@ class Graph {
    * Joins two vertices; `traffic` is as the first sees it. Both ends of a connection between routers report it: the sender's
    * count of what it sent is taken, and the receiver's only where the sender does not answer.
    */
-  edge(from: string, to: string, traffic?: Traffic, cost: number | null = null) {
+  edge(from: string, to: string, traffic?: Traffic, cost: number | null = null): string {
     const [a, b] = from < to ? [from, to] : [to, from];
     const id = `${a}|${b}`;
     const edge = this.edges.get(id) ?? { id, a, b, cost: null, forth: null, back: null, seenFrom: new Set<string>() };
     this.edges.set(id, edge);
     edge.cost = cost === null ? edge.cost : Math.max(cost, edge.cost ?? 1);
-    if (!traffic) return;
+    if (!traffic) return id;
     const again = edge.seenFrom.has(from);
     const other = edge.seenFrom.size > (again ? 1 : 0);
     edge.seenFrom.add(from);
@@ -176,11 +185,12 @@ class Graph {
     const received = from === a ? 'back' : 'forth';
     if (traffic.out !== null) edge[sent] = again ? (edge[sent] ?? 0) + traffic.out : traffic.out;
     if (traffic.in !== null && !other) edge[received] = again ? (edge[received] ?? 0) + traffic.in : traffic.in;
+    return id;
   }
 
   finish(): Topology {
     const edges = [...this.edges.values()].filter((edge) => this.vertices.has(edge.a) && this.vertices.has(edge.b));
-    return { vertices: [...this.vertices.values()], edges: edges.map(({ seenFrom: _, ...edge }) => edge) };
+    return { vertices: [...this.vertices.values()], edges: edges.map(({ seenFrom: _, ...edge }) => edge), wires: this.wires };
   }
 }
 

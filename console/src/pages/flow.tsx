@@ -77,7 +77,7 @@ export function FlowPage() {
 }
 
 /** Flows with their rates since the answer before. */
-function useFlows(nodes: readonly View[], links: readonly View[]): Flow[] {
+export function useFlows(nodes: readonly View[], links: readonly View[]): Flow[] {
   const before = useRef(new Map<string, Sample[]>());
   return links.flatMap(({ router, source }, index) =>
     flows(router.id, nodes[index]!.source.rows, source.rows).map((flow) => {

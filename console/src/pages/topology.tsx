@@ -4,10 +4,14 @@ import { count, duration, perSecond, short } from '../model/format';
 import { items } from '../model/items';
 import { CONNECTION_ATTRIBUTES, describe, LINK_ATTRIBUTES, neighbours, topology, type Edge, type Topology, type Vertex } from '../model/topology';
 import { TYPES } from '../model/types';
-import { href } from '../route';
+import { isInternal, label } from '../model/address';
+import { followed } from '../model/follow';
+import type { RouterNode } from '../model/network';
+import { href, setParameter, useRoute } from '../route';
 import { Failures } from '../ui/failures';
 import { NetworkMap } from '../ui/map';
-import { Badge, Drawer, Facts, Page, Toggle, useToggle } from '../ui/parts';
+import { useFlows } from './flow';
+import { Badge, Drawer, Facts, Page, Select, Toggle, useToggle } from '../ui/parts';
 import { DataTable, type Column } from '../ui/table';
 
 /** The network as it is wired: routers, edge routers, brokers and clients, with what goes over each link. */
@@ -28,14 +32,17 @@ export function TopologyPage() {
     [network, version, scoped],
   );
   const shown = useMemo(() => (clients ? whole : withoutClients(whole)), [whole, clients]);
+  const key = useRoute().parameters.get('follow') ?? '';
+  const { ways, edges } = useFollowed(key, whole, scoped);
   const vertex = whole.vertices.find(({ id }) => id === selected);
   const edge = whole.edges.find(({ id }) => id === selected);
   const close = () => setSelected(null);
   return (
-    <Page fill title="Topology" note={summary(whole)} tools={<><Toggle name="clients" label="clients" preset /><Toggle name="list" label="as a list" /></>}>
+    <Page fill title="Topology" note={summary(whole)} tools={<><Follow chosen={key} routers={one} /><Toggle name="clients" label="clients" preset /><Toggle name="list" label="as a list" /></>}>
       <Failures views={connections} />
+      {key && <p class="note" role="status">{ways}</p>}
       <div class="with-drawer">
-        {asList ? <Neighbourhoods topology={shown} selected={selected} onSelect={setSelected} /> : <NetworkMap topology={shown} selected={selected} onSelect={setSelected} />}
+        {asList ? <Neighbourhoods topology={shown} selected={selected} onSelect={setSelected} /> : <NetworkMap topology={shown} selected={selected} followed={edges} onSelect={setSelected} />}
         {vertex && <VertexDetails key={vertex.id} vertex={vertex} topology={whole} connections={connections} onSelect={setSelected} onClose={close} />}
         {edge && <EdgeDetails key={edge.id} edge={edge} topology={whole} onSelect={setSelected} onClose={close} />}
       </div>
@@ -44,10 +51,36 @@ export function TopologyPage() {
   );
 }
 
-function withoutClients({ vertices, edges }: Topology): Topology {
+const NO_LINKS: string[] = ['linkType'];
+const FOLLOWED_LINKS = ['linkType', 'linkDir', 'owningAddr', 'ingressHistogram', 'connectionId'];
+
+/** Choosing an address whose way is to be shown. */
+function Follow({ chosen, routers }: { chosen: string; routers: readonly RouterNode[] }) {
+  const [view] = useEntities(routers, TYPES.address, ['key'], 10_000);
+  const keys = (view?.source.rows ?? []).map((row) => String(row['key'])).filter((key) => key.startsWith('M') && !isInternal(key));
+  if (chosen && !keys.includes(chosen)) keys.push(chosen);
+  const options = [{ value: '', label: 'all traffic' }, ...keys.sort().map((key) => ({ value: key, label: `only ${label(key)}` }))];
+  return <Select hideLabel label="Traffic shown" value={chosen} options={options} onChange={(key) => setParameter('follow', key)} />;
+}
+
+/** The edges that an address is followed over, and its ways in words; nothing more is asked of the routers while none is followed. */
+function useFollowed(key: string, graph: Topology, scoped: readonly RouterNode[]) {
+  const interior = useMemo(() => (key ? scoped.filter(({ kind }) => kind !== 'edge') : []), [key, scoped]);
+  const links = useEntities(key ? scoped : [], TYPES.link, key ? FOLLOWED_LINKS : NO_LINKS, 4_000);
+  const places = useEntities(interior, TYPES.node, ['id', 'index'], 30_000);
+  const inside = links.filter(({ router }) => router.kind !== 'edge');
+  const flows = useFlows(places, inside).filter(({ address }) => address === label(key));
+  const version = links.map(({ source }) => source.at).join();
+  const edges = useMemo(() => (key ? followed(graph, key, flows, links.map(({ router, source }) => ({ router: router.id, rows: source.rows }))) : null), [key, graph, version]);
+  const moving = flows.filter(({ rate }) => rate).sort((a, b) => b.rate! - a.rate!);
+  const ways = moving.slice(0, 6).map(({ ingress, egress, rate }) => `${ingress} → ${egress} ${perSecond(rate)}/s`).join(', ');
+  return { edges, ways: `${label(key)}: ${ways || 'nothing is delivered now'}${moving.length > 6 ? `, and ${moving.length - 6} more ways` : ''}.` };
+}
+
+function withoutClients({ vertices, edges, wires }: Topology): Topology {
   const kept = vertices.filter(({ kind }) => kind === 'interior' || kind === 'edge' || kind === 'broker');
   const ids = new Set(kept.map(({ id }) => id));
-  return { vertices: kept, edges: edges.filter(({ a, b }) => ids.has(a) && ids.has(b)) };
+  return { vertices: kept, edges: edges.filter(({ a, b }) => ids.has(a) && ids.has(b)), wires };
 }
 
 function summary({ vertices }: Topology): string {

@@ -28,12 +28,15 @@ export interface Scene {
   selected: string | null;
   /** What the pointer or the keyboard is at. */
   pointed: string | null;
+  /** The edges that an address is followed over; the rest is faint. */
+  followed: ReadonlySet<string> | null;
   /** Seconds, for what moves along the links; null if nothing is to move. */
   phase: number | null;
 }
 
 /** With more edges than this nothing moves along them, and their rates are written only from near. */
 const MANY_EDGES = 150;
+const FAINT = 0.2;
 
 export function readColours(element: Element): Colours {
   const style = getComputedStyle(element);
@@ -49,10 +52,17 @@ export function draw(context: CanvasRenderingContext2D, width: number, height: n
   context.scale(camera.scale, camera.scale);
   const many = topology.edges.length > MANY_EDGES;
   const near = camera.scale > (many ? 0.9 : 0.45);
-  for (const edge of topology.edges) drawEdge(context, edge, scene, colours, many);
-  if (near) for (const edge of topology.edges) drawRates(context, edge, scene, colours);
+  const { followed } = scene;
+  const touched = followed && new Set(topology.edges.filter(({ id }) => followed.has(id)).flatMap(({ a, b }) => [a, b]));
+  for (const edge of topology.edges) {
+    context.globalAlpha = !followed || followed.has(edge.id) ? 1 : FAINT;
+    drawEdge(context, edge, scene, colours, many);
+  }
+  context.globalAlpha = 1;
+  if (near && !followed) for (const edge of topology.edges) drawRates(context, edge, scene, colours);
   for (const vertex of topology.vertices) {
     const place = layout.places.get(vertex.id);
+    context.globalAlpha = !touched || touched.has(vertex.id) ? 1 : FAINT;
     if (place) drawVertex(context, vertex, place, scene, colours, near || (!many && camera.scale > 0.3));
   }
   context.restore();
@@ -68,26 +78,27 @@ function drawEdge(context: CanvasRenderingContext2D, edge: Edge, scene: Scene, c
   if (!pair) return;
   const [a, b] = pair;
   const rate = (edge.forth ?? 0) + (edge.back ?? 0);
-  const marked = edge.id === scene.selected || edge.id === scene.pointed || edge.a === scene.pointed || edge.b === scene.pointed;
+  const marked = scene.followed?.has(edge.id) || edge.id === scene.selected || edge.id === scene.pointed || edge.a === scene.pointed || edge.b === scene.pointed;
   context.beginPath();
   context.moveTo(a.x!, a.y!);
   context.lineTo(b.x!, b.y!);
-  context.lineWidth = (rate > 0 ? Math.min(5, 1.2 + Math.log10(1 + rate)) : 1) + (marked ? 1.2 : 0);
+  context.lineWidth = (rate > 0 ? Math.min(5, 1.2 + Math.log10(1 + rate)) : 1) + (marked ? 0.8 : 0);
   context.strokeStyle = marked ? colours.accent : colours.line;
   context.stroke();
-  if (many || scene.phase === null) return;
-  drawMotion(context, a, b, edge.forth, scene.phase, colours);
-  drawMotion(context, b, a, edge.back, scene.phase, colours);
+  if (many || scene.phase === null || (scene.followed && !scene.followed.has(edge.id))) return;
+  const colour = scene.followed ? colours.text : colours.accent;
+  drawMotion(context, a, b, edge.forth, scene.phase, colour);
+  drawMotion(context, b, a, edge.back, scene.phase, colour);
 }
 
 /** Dots that go the way deliveries do: the more deliveries, the more of them. */
-function drawMotion(context: CanvasRenderingContext2D, from: Place, to: Place, rate: number | null, phase: number, colours: Colours) {
+function drawMotion(context: CanvasRenderingContext2D, from: Place, to: Place, rate: number | null, phase: number, colour: string) {
   if (!rate || rate < 0.05) return;
   const [dx, dy] = [to.x! - from.x!, to.y! - from.y!];
   const length = Math.hypot(dx, dy) || 1;
   const dots = Math.min(6, 1 + Math.floor(Math.log2(1 + rate / 4)));
   const travelled = (phase * 38) % length;
-  context.fillStyle = colours.accent;
+  context.fillStyle = colour;
   for (let dot = 0; dot < dots; dot += 1) {
     const part = ((travelled + (dot * length) / dots) % length) / length;
     // Each way on its own side of the line.

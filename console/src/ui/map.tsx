@@ -9,14 +9,16 @@ import { theme } from './theme';
 interface Properties {
   topology: Topology;
   selected: string | null;
+  followed: ReadonlySet<string> | null;
   onSelect(id: string | null): void;
 }
 
 /** Places outlive the page, so that the map looks the same when one comes back to it. */
-const layout = new Layout();
+const KEY = 'waystation.map';
+const layout = new Layout(remembered());
 const FRAME = 33;
 
-export function NetworkMap({ topology, selected, onSelect }: Properties) {
+export function NetworkMap({ topology, selected, followed, onSelect }: Properties) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [spoken, setSpoken] = useState('');
   const view = useRef<MapView | null>(null);
@@ -28,7 +30,7 @@ export function NetworkMap({ topology, selected, onSelect }: Properties) {
     return () => made.stop();
   }, []);
   useEffect(() => view.current?.recolour(), [colours]);
-  useEffect(() => view.current?.show(topology, selected), [topology, selected]);
+  useEffect(() => view.current?.show(topology, selected, followed), [topology, selected, followed]);
 
   const at = (id: string | null) => {
     view.current?.point(id);
@@ -77,10 +79,29 @@ export function NetworkMap({ topology, selected, onSelect }: Properties) {
   );
 }
 
+function remembered(): [string, [number, number]][] {
+  try {
+    const places: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    return Array.isArray(places) ? places.filter((each) => Array.isArray(each) && Array.isArray(each[1]) && each[1].every(Number.isFinite)) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** What was dragged to its place stays there in this browser. */
+function remember() {
+  try {
+    localStorage.setItem(KEY, JSON.stringify([...layout.fixed].slice(-500)));
+  } catch {
+    // Then it holds for this visit only.
+  }
+}
+
 /** The canvas at work: its camera, what is being dragged, and when it must be drawn again. */
 class MapView {
   pointed: string | null = null;
-  private topology: Topology = { vertices: [], edges: [] };
+  private topology: Topology = { vertices: [], edges: [], wires: new Map() };
+  private followed: ReadonlySet<string> | null = null;
   private selected: string | null = null;
   private readonly camera: Camera = { x: 0, y: 0, scale: 1 };
   /** Everything is kept in view until a person moves the camera. */
@@ -122,7 +143,8 @@ class MapView {
     });
   }
 
-  show(topology: Topology, selected: string | null) {
+  show(topology: Topology, selected: string | null, followed: ReadonlySet<string> | null) {
+    this.followed = followed;
     this.topology = topology;
     this.selected = selected;
     this.layout.take(topology);
@@ -184,8 +206,7 @@ class MapView {
     this.following = false;
     const place = this.layout.places.get(this.pressed.id ?? '');
     if (place) {
-      [place.fx, place.fy] = [world.x, world.y];
-      this.layout.stir();
+      this.layout.fix(place.id, [world.x, world.y]);
     } else {
       this.camera.x -= dx / this.camera.scale;
       this.camera.y -= dy / this.camera.scale;
@@ -198,6 +219,7 @@ class MapView {
   release(event: PointerEvent): string | null | undefined {
     const pressed = this.pressed;
     this.pressed = null;
+    if (pressed?.moved) remember();
     this.canvas.releasePointerCapture(event.pointerId);
     return pressed && !pressed.moved ? pressed.id : undefined;
   }
@@ -211,8 +233,8 @@ class MapView {
     const world = this.toWorld(event.offsetX, event.offsetY);
     const place = this.layout.places.get(hit(this.scene(null), world.x, world.y) ?? '');
     if (!place) return;
-    [place.fx, place.fy] = [null, null];
-    this.layout.stir();
+    this.layout.fix(place.id, null);
+    remember();
   }
 
   private readonly wheel = (event: WheelEvent) => {
@@ -233,7 +255,7 @@ class MapView {
   };
 
   private scene(phase: number | null): Scene {
-    return { topology: this.topology, layout: this.layout, camera: this.camera, selected: this.selected, pointed: this.pointed, phase };
+    return { topology: this.topology, layout: this.layout, camera: this.camera, selected: this.selected, pointed: this.pointed, followed: this.followed, phase };
   }
 
   private follow() {
