@@ -3,6 +3,7 @@
 //! It deliberately does not know how the entities are put to work.
 #![forbid(unsafe_code)]
 
+mod changes;
 mod configuration;
 mod draft;
 mod load;
@@ -15,6 +16,7 @@ mod source;
 mod syntax;
 mod vhost_rules;
 
+pub use changes::{Change, changes};
 pub use configuration::{Config, Entity, Settings};
 pub use place::Place;
 pub use problem::{Cause, Errors, Problem, Warning};

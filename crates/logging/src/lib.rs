@@ -84,6 +84,11 @@ pub fn settings(module: Module) -> Settings {
     LOGGER.settings(module)
 }
 
+/// Opens all log files anew, because they were moved away. What cannot be opened stays as it was.
+pub fn reopen() -> Vec<OpenFailed> {
+    logger().reopen()
+}
+
 /// Sets how lines begin: the router section's `timestampFormat` and `timestampsInUTC`.
 pub fn set_timestamp_style(style: TimestampStyle) {
     LOGGER.set_timestamp_style(style);

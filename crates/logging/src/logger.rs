@@ -6,7 +6,7 @@ use crate::level::{Level, LevelMask};
 use crate::module::Module;
 use crate::ring::Ring;
 use crate::settings::{Settings, SettingsError};
-use crate::sink::{Sink, Sinks};
+use crate::sink::{OpenFailed, Sink, Sinks};
 use crate::timestamp::{Clock, TimestampStyle};
 use parking_lot::{Mutex, RwLock};
 use std::cell::RefCell;
@@ -170,6 +170,24 @@ impl Logger {
         Ok(())
     }
 
+    /// See [`reopen`](crate::reopen).
+    pub fn reopen(&self) -> Vec<OpenFailed> {
+        let mut state = self.state.write();
+        let State { configured, sinks, .. } = &mut *state;
+        sinks.forget();
+        let mut failed = Vec::new();
+        for own in configured {
+            let Some(name) = &own.settings.output_file else { continue };
+            match sinks.get(name) {
+                Ok(sink) => own.sink = Some(sink),
+                Err(error) if failed.contains(&error) => {}
+                Err(error) => failed.push(error),
+            }
+        }
+        self.publish(&mut state);
+        failed
+    }
+
     /// Makes changed settings take effect.
     fn publish(&self, state: &mut State) {
         state.resolve();
@@ -300,6 +318,20 @@ mod tests {
         log.logger.configure(Module::Server, Settings { include_source: Some(true), ..Settings::default() }).unwrap();
         log.write(Module::Server, Level::Info, "x");
         assert_eq!(log.written(), "SERVER (info) x (src/x.rs:7)\n");
+    }
+
+    #[test]
+    fn a_file_that_was_moved_away_is_begun_anew_when_asked() {
+        let log = Fixture::untimed("rotated", "info+");
+        let moved = log.path.with_extension("1");
+        log.write(Module::Server, Level::Info, "before");
+        std::fs::rename(&log.path, &moved).unwrap();
+        log.write(Module::Server, Level::Info, "still there");
+        assert_eq!(log.logger.reopen(), []);
+        log.write(Module::Server, Level::Info, "after");
+        assert_eq!(log.written(), "SERVER (info) after\n");
+        assert!(std::fs::read_to_string(&moved).unwrap().ends_with("still there\n"));
+        let _ = std::fs::remove_file(moved);
     }
 
     #[test]

@@ -87,6 +87,11 @@ impl Sinks {
         Sinks { open: Vec::new() }
     }
 
+    /// Has all be opened anew.
+    pub(crate) fn forget(&mut self) {
+        self.open.clear();
+    }
+
     /// The sink of this name, opened now or shared with who has it open.
     pub(crate) fn get(&mut self, name: &str) -> Result<Arc<Sink>, OpenFailed> {
         self.open.retain(|(_, sink)| sink.strong_count() > 0);

@@ -67,6 +67,14 @@ pub trait Backend {
         context: &RequestContext,
     ) -> Result<(), Failure>;
 
+    /// Reads the configuration again (RELOAD, an operation of this router's own), and says what has changed, a line each.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn reload(&mut self) -> Result<Vec<String>, Failure> {
+        Err(Failure::new(crate::status::NOT_IMPLEMENTED, "There is no configuration to read again"))
+    }
+
     /// The newest `limit` log entries, oldest first, each a list of module, level, text, file, line and seconds since
     /// the Unix epoch.
     fn log_entries(&self, limit: Option<usize>) -> Vec<Value>;

@@ -112,6 +112,7 @@ async fn start_and_serve(mut options: Options, mut pipe: Option<StatusPipe>) -> 
     };
     let end = plane.serve(&mut signals, serving).await;
     if matches!(end, End::Signal(_)) {
+        process::notify::stopping();
         control::stopping::wind_down(&mut plane, &mut signals).await;
     }
     stop(&plane);

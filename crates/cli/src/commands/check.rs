@@ -1,7 +1,7 @@
 //! `waystation check`.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use config::Config;
@@ -14,12 +14,18 @@ use super::Failure;
 /// The exit status is 0 if a router can run with every one of the files, else 1.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
-  waystation check /etc/qpid-dispatch/qdrouterd.conf")]
+Examples:
+  waystation check /etc/qpid-dispatch/qdrouterd.conf
+  waystation check --diff /etc/qpid-dispatch/qdrouterd.conf new.conf")]
 pub(super) struct CheckArguments {
     /// Configuration files
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+
+    /// Say what would change if the one file took the place of this one: `+` for what is new, `-` for what goes, `~` for
+    /// what changes, as a running router would do it when it reads its file again
+    #[arg(long, value_name = "OLD")]
+    diff: Option<PathBuf>,
 
     /// Say nothing about files that are right
     #[arg(short, long)]
@@ -27,6 +33,9 @@ pub(super) struct CheckArguments {
 }
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<(), Failure> {
+    if let Some(old) = &arguments.diff {
+        return diff(old, &arguments.files, out);
+    }
     let mut wrong = 0;
     for path in &arguments.files {
         match Config::load(path) {
@@ -54,6 +63,28 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<(),
     }
 }
 
+/// Says what would change.
+fn diff(old: &Path, new: &[PathBuf], out: &mut dyn Write) -> Result<(), Failure> {
+    let [new] = new else {
+        return Err(Failure::Told("--diff compares one file with another: name one file beside it".to_owned()));
+    };
+    let mut load = |path: &Path| {
+        Config::load(path).or_else(|errors| {
+            write!(out, "{errors}")?;
+            Err(Failure::Told(format!("a router cannot run with {}", path.display())))
+        })
+    };
+    let (old, new) = (load(old)?, load(new)?);
+    let changes = old.changes(&new);
+    if changes.is_empty() {
+        writeln!(out, "nothing would change")?;
+    }
+    for change in changes {
+        writeln!(out, "{change}")?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,7 +107,7 @@ mod tests {
 
     fn check(file: &Scratch) -> (Result<(), Failure>, String) {
         let mut out = Vec::new();
-        let result = run(&CheckArguments { files: vec![file.0.clone()], quiet: false }, &mut out);
+        let result = run(&CheckArguments { files: vec![file.0.clone()], diff: None, quiet: false }, &mut out);
         (result, String::from_utf8(out).expect("text"))
     }
 
@@ -95,5 +126,15 @@ mod tests {
         assert!(result.is_err());
         let place = |line: u32| format!("{}:{line}:", file.0.display());
         assert!(text.contains(&place(2)) && text.contains(&place(5)), "{text}");
+    }
+
+    #[test]
+    fn what_would_change_is_told() {
+        let old = Scratch::with("old", "router {\n id: a\n}\nlistener {\n name: l\n port: 1\n}\n");
+        let new = Scratch::with("new", "router {\n id: a\n}\nlistener {\n name: l\n port: 2\n}\n");
+        let mut out = Vec::new();
+        let arguments = CheckArguments { files: vec![new.0.clone()], diff: Some(old.0.clone()), quiet: false };
+        assert!(run(&arguments, &mut out).is_ok());
+        assert_eq!(String::from_utf8(out).expect("text"), "~ listener l\n    port: \"1\" -> \"2\"\n");
     }
 }

@@ -30,6 +30,7 @@ pub(super) fn answer(operation: &str, request: &Request<'_>, backend: &mut dyn B
             Value::String(schema::schema_json(indent.map(|indent| indent.min(MAX_INDENT))))
         }
         "GET-LOG" => Value::List(backend.log_entries(limit(request)?)),
+        "RELOAD" => Value::List(backend.reload()?.into_iter().map(Value::String).collect()),
         // The old router can profile its own scripts; there is nothing like it here.
         "PROFILE" => return Err(Failure::bad_request("Profiler not started")),
         _ => {

@@ -20,8 +20,8 @@ use crate::control::profiles::Profiles;
 use crate::control::report::Questions;
 use crate::control::uplink::EdgeUplink;
 use crate::entities::{
-    DataEntities, Entities, LogEntities, RouterEntity, add_address_config, add_auto_link, add_binding, add_exchange,
-    add_link_route,
+    DataEntities, Entities, Loaded, LogEntities, RouterEntity, add_address_config, add_auto_link, add_binding,
+    add_exchange, add_link_route,
 };
 use crate::http::Http;
 use crate::process::memory;
@@ -66,6 +66,7 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
             .then(|| EdgeUplink::start(&shards, config.router.id.as_deref().unwrap_or_default())),
         data: DataEntities::default(),
         authentication,
+        loaded: Loaded { source: options.config.clone(), entities: config.entities.clone() },
         requester: None,
         shards: shards.clone(),
     };
@@ -82,7 +83,7 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
         next_tick,
     };
     let workers = config.router.worker_threads;
-    for entity in config.entities {
+    for entity in config.entities.clone() {
         apply(&mut plane.entities, entity)?;
     }
     logging::log!(SERVER, Notice, "Operational, {workers} Threads Running (process ID {})", std::process::id());

@@ -11,6 +11,7 @@ use std::time::Duration;
 mod http;
 mod network;
 mod policy;
+mod reload;
 mod stopping;
 mod tls;
 

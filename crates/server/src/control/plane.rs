@@ -7,7 +7,8 @@ use crate::control::network::Network;
 use crate::control::report::Question;
 use crate::control::uplink::EdgeUplink;
 use crate::entities::Entities;
-use crate::process::signals::{Signals, StopSignal};
+use crate::process::notify;
+use crate::process::signals::{Asked, Signals, StopSignal};
 use crate::shard::{ShardEvent, Shards, SubscriberMessage, Verdict};
 use amqp::message::Message;
 use management::{Agent, RequestContext};
@@ -18,6 +19,16 @@ use tokio::sync::mpsc;
 const CORE_TICK: Duration = Duration::from_secs(1);
 /// So many events are taken before what is due is looked at. Each of them is little work.
 const EVENTS: usize = 1024;
+
+/// How long the core may be busy before it counts as stuck.
+const CORE_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Opens log files anew: they were moved away.
+fn reopen_logs() {
+    for failed in logging::reopen() {
+        logging::log!(AGENT, Error, "{failed}: the log goes on where it was");
+    }
+}
 
 /// The control plane of a running router.
 pub(crate) struct Plane {
@@ -50,18 +61,43 @@ impl Plane {
     /// of the configuration do.
     pub(crate) async fn serve(&mut self, signals: &mut Signals, serving: impl FnOnce(&[String])) -> End {
         let mut serving = Some(serving);
+        let watched = notify::watchdog_interval();
+        // Without a watchdog there is nobody to reassure.
+        let mut watchdog = tokio::time::interval(watched.unwrap_or(Duration::from_secs(24 * 3600)));
         loop {
             if self.entities.listeners.required_ones_listen()
                 && let Some(serving) = serving.take()
             {
                 serving(&self.entities.listeners.listening_on());
+                notify::ready();
             }
             tokio::select! {
-                signal = signals.stop() => return End::Signal(signal),
+                asked = signals.next() => match asked {
+                    Asked::Stop(signal) => return End::Signal(signal),
+                    Asked::Reload => self.reload(),
+                    Asked::ReopenLogs => reopen_logs(),
+                },
+                _ = watchdog.tick() => self.reassure(),
                 stepped = self.step() => if let Err(end) = stepped {
                     return end;
                 },
             }
+        }
+    }
+
+    /// Reads the configuration again, and opens log files anew.
+    fn reload(&mut self) {
+        notify::reloading();
+        reopen_logs();
+        // What came of it is in the log.
+        let _ = self.entities.reload();
+        notify::ready();
+    }
+
+    /// Tells the service manager that the router is alive, if its core is: the shards cannot work without it.
+    fn reassure(&self) {
+        if self.shards.answers_within(CORE_PATIENCE) {
+            notify::alive();
         }
     }
 

@@ -40,6 +40,17 @@ impl LogEntities {
         Ok(())
     }
 
+    /// Takes back what was configured for a module.
+    ///
+    /// # Errors
+    /// There is no such module.
+    pub(crate) fn reset(&mut self, module: &str) -> Result<(), String> {
+        let found = self.rows.iter_mut().find(|(known, _)| known.name() == module);
+        let (module, row) = found.ok_or_else(|| format!("There is no log module '{module}'"))?;
+        *row = unset_row(*module);
+        apply(*module, row)
+    }
+
     /// Changes a module's settings while the router runs. What is refused changes nothing.
     pub(super) fn update(
         &mut self,

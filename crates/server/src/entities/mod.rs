@@ -16,6 +16,7 @@ mod log;
 mod log_stats;
 mod node;
 mod policy;
+mod reload;
 mod router;
 mod ssl_profile;
 mod user;
@@ -29,6 +30,7 @@ pub(crate) use data::DataEntities;
 pub(crate) use exchange::{add as add_exchange, add_binding};
 pub(crate) use link_route::add as add_link_route;
 pub(crate) use log::LogEntities;
+pub(crate) use reload::Loaded;
 pub(crate) use router::RouterEntity;
 
 use crate::authentication::Authentication;
@@ -62,6 +64,8 @@ pub(crate) struct Entities {
     pub(crate) data: DataEntities,
     /// Who peers and we are.
     pub(crate) authentication: Authentication,
+    /// The configuration file, and what it said.
+    pub(crate) loaded: Loaded,
     /// Number of the connection by which the request came that is answered now.
     pub(crate) requester: Option<u64>,
 }
@@ -202,6 +206,10 @@ impl Backend for Entities {
             _ => self.data.delete(entity_type, identity),
         };
         if deleted { Ok(()) } else { Err(Failure::not_found()) }
+    }
+
+    fn reload(&mut self) -> Result<Vec<String>, Failure> {
+        Entities::reload(self).map_err(Failure::bad_request)
     }
 
     fn log_entries(&self, limit: Option<usize>) -> Vec<Value> {

@@ -4,5 +4,6 @@ pub(crate) mod daemon;
 pub(crate) mod faults;
 pub(crate) mod limits;
 pub(crate) mod memory;
+pub(crate) mod notify;
 pub(crate) mod signals;
 pub(crate) mod usage;

@@ -12,12 +12,24 @@ pub(crate) enum StopSignal {
     Interrupt,
 }
 
+/// What a signal asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// To stop.
+    Stop(StopSignal),
+    /// To read the configuration again, and to open log files anew (SIGHUP).
+    Reload,
+    /// To open log files anew, which were moved away (SIGUSR1).
+    ReopenLogs,
+}
+
 /// Waits for the signals. Once one has come, later ones are ignored: the router is stopping.
 pub(crate) struct Signals {
     terminate: Signal,
     quit: Signal,
     interrupt: Signal,
     hangup: Signal,
+    user: Signal,
 }
 
 impl Signals {
@@ -30,19 +42,27 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             quit: signal(SignalKind::quit())?,
             interrupt: signal(SignalKind::interrupt())?,
-            // A router that lost its terminal goes on: it has nothing to reload.
             hangup: signal(SignalKind::hangup())?,
+            user: signal(SignalKind::user_defined1())?,
         })
     }
 
-    /// The next signal to stop. May be dropped and called again without losing one.
+    /// What the next signal asks for. May be dropped and called again without losing one.
+    pub(crate) async fn next(&mut self) -> Asked {
+        tokio::select! {
+            _ = self.terminate.recv() => Asked::Stop(StopSignal::Terminate),
+            _ = self.quit.recv() => Asked::Stop(StopSignal::Terminate),
+            _ = self.interrupt.recv() => Asked::Stop(StopSignal::Interrupt),
+            _ = self.hangup.recv() => Asked::Reload,
+            _ = self.user.recv() => Asked::ReopenLogs,
+        }
+    }
+
+    /// The next signal to stop; others are of no account.
     pub(crate) async fn stop(&mut self) -> StopSignal {
         loop {
-            tokio::select! {
-                _ = self.terminate.recv() => return StopSignal::Terminate,
-                _ = self.quit.recv() => return StopSignal::Terminate,
-                _ = self.interrupt.recv() => return StopSignal::Interrupt,
-                _ = self.hangup.recv() => {}
+            if let Asked::Stop(signal) = self.next().await {
+                return signal;
             }
         }
     }

@@ -1,0 +1,121 @@
+//! Reading the configuration file again, and making its changes while the router runs.
+//!
+//! What the file said last is compared with what it says now, so that what management has made in the meantime stays.
+
+use config::{Change, Config, Entity};
+use management::{Attributes, Backend, RequestContext};
+
+use super::Entities;
+use crate::ConfigSource;
+
+/// Where the configuration came from, and what it said.
+pub(crate) struct Loaded {
+    /// Where it came from.
+    pub(crate) source: ConfigSource,
+    /// What it said last.
+    pub(crate) entities: Vec<Entity>,
+}
+
+impl Entities {
+    /// Reads the configuration file again and makes its changes. Returned is what came of each, a line each; all of it is
+    /// logged too.
+    ///
+    /// # Errors
+    /// What is wrong with the file; nothing is changed then.
+    pub(crate) fn reload(&mut self) -> Result<Vec<String>, String> {
+        let ConfigSource::File(path) = &self.loaded.source else {
+            return Err("There is no configuration file to read again: the router runs without one.".to_owned());
+        };
+        let file = path.display().to_string();
+        let mut config = Config::load(path).map_err(|errors| {
+            logging::log!(AGENT, Error, "{file} is not loaded again, nothing is changed: {errors}");
+            errors.to_string()
+        })?;
+        if config.router.id.is_none()
+            && let Some(id) = &self.router.config().id
+        {
+            config.name_router(id);
+        }
+        for warning in &config.warnings {
+            logging::log!(AGENT, Warning, "{warning}");
+        }
+        let old = std::mem::replace(&mut self.loaded.entities, config.entities.clone());
+        let changes = config::changes(&old, &config.entities);
+        let told = self.make(&changes);
+        if told.is_empty() {
+            logging::log!(AGENT, Notice, "{file} was read again: nothing has changed");
+        }
+        for line in &told {
+            logging::log!(AGENT, Notice, "{file} was read again: {line}");
+        }
+        // What could not be changed now is still as it was: the next reload tries again, or tells of it again.
+        self.loaded.entities.retain(|entity| !matches!(entity.entity_type.short, "router" | "policy"));
+        self.loaded
+            .entities
+            .extend(old.into_iter().filter(|entity| matches!(entity.entity_type.short, "router" | "policy")));
+        Ok(told)
+    }
+
+    /// Makes changes: first what goes, the newest first, then what comes.
+    fn make(&mut self, changes: &[Change<'_>]) -> Vec<String> {
+        let (later, now): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.needs_restart());
+        let mut failed = vec![None; now.len()];
+        for (change, failed) in now.iter().zip(&mut failed).rev() {
+            if let Some(old) = change.old
+                && !(replaces(old) && change.new.is_some())
+            {
+                *failed = self.take_away(old).err();
+            }
+        }
+        for (change, failed) in now.iter().zip(&mut failed) {
+            if let Some(new) = change.new
+                && failed.is_none()
+            {
+                *failed = self.put_to_work(new).err();
+            }
+        }
+        let made = now.iter().zip(failed).map(|(change, failed)| match failed {
+            None => change.to_string(),
+            Some(reason) => format!("{change}: failed: {reason}"),
+        });
+        made.chain(later.iter().map(ToString::to_string)).collect()
+    }
+
+    fn take_away(&mut self, old: &Entity) -> Result<(), String> {
+        if old.entity_type.short == "log" {
+            return self.logs.reset(old.attributes.text("module").unwrap_or_default());
+        }
+        let rows = self.list(old.entity_type);
+        let row = rows.iter().find(|row| is_of(row, &old.attributes));
+        let identity = row.and_then(|row| row.text("identity"));
+        // Whatever management has deleted is gone already.
+        let Some(identity) = identity.map(str::to_owned) else { return Ok(()) };
+        self.delete(old.entity_type, &identity, &RequestContext::default()).map_err(|failure| failure.description)
+    }
+
+    fn put_to_work(&mut self, new: &Entity) -> Result<(), String> {
+        if new.entity_type.short == "log" {
+            let module = new.attributes.text("module").unwrap_or_default();
+            return self.logs.reset(module).and_then(|()| self.logs.configure(&new.attributes));
+        }
+        let created = self.create(new.entity_type, new.attributes.clone(), &RequestContext::default());
+        created.map(drop).map_err(|failure| failure.description)
+    }
+}
+
+/// Whether to create such an entity anew puts it in the place of the one there is.
+fn replaces(entity: &Entity) -> bool {
+    matches!(entity.entity_type.short, "sslProfile" | "log")
+}
+
+/// Whether a row that management shows is that of an entity with these attributes.
+fn is_of(row: &Attributes, attributes: &Attributes) -> bool {
+    let name = attributes.text("name").filter(|name| !name.contains('/'));
+    if name.is_some() || attributes.text("hostname").is_some() {
+        return row.text("name") == attributes.text("name") && row.text("hostname") == attributes.text("hostname");
+    }
+    const KEYS: [&str; 10] =
+        ["host", "port", "role", "prefix", "pattern", "address", "addr", "direction", "exchange", "bindingKey"];
+    KEYS.iter()
+        .all(|key| attributes.get(key).is_none() || row.get(key).is_none() || row.get(key) == attributes.get(key))
+}
