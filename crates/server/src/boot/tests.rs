@@ -321,10 +321,3 @@ fn a_log_file_that_cannot_be_opened_keeps_the_router_from_starting() {
     let failure = start(&config.options()).err().unwrap();
     assert_eq!(failure.to_string(), "Python: CError: Configuration: Failed to open log file '/nonexistent/x'");
 }
-
-#[test]
-fn what_this_version_cannot_do_keeps_the_router_from_starting_with_a_sentence() {
-    let config = ConfigFile::new("policy {\n maxConnections: 5\n}\n");
-    let failure = start(&config.options()).err().unwrap().to_string();
-    assert!(failure.starts_with("Configuration: this version cannot run all of this configuration\n"), "{failure}");
-}
