@@ -125,14 +125,8 @@ impl Host for Connections {
         let bytes = content.map_or(&self.buffer[self.offered.clone()], |content| &**content);
         let own_tag = how.tag.to_le_bytes();
         let tag = how.routed_tag.unwrap_or(&own_tag);
-        let delivery = NewDelivery {
-            key: key.0,
-            tag,
-            message_format: 0,
-            settled: how.settled,
-            state: None,
-            manner: how.manner,
-        };
+        let delivery =
+            NewDelivery { key: key.0, tag, message_format: 0, settled: how.settled, state: None, manner: how.manner };
         let sent = self.conns[link.0].endpoint.try_send(link.1, &delivery, &[bytes]);
         assert!(sent, "the receiver has credit and window enough in every scenario");
         Transmitted::Complete

@@ -11,6 +11,7 @@ use crate::core::Core;
 use crate::delivery::Delivery;
 use crate::forward::Passage;
 use crate::link::{Link, NewLink};
+use crate::routed::COORDINATOR;
 use crate::{AttachInfo, ConnKey, Host, LinkKey, LinkType, Mode, Now, OpenLink, Role, SubscriberId, Treatment};
 use amqp::terminus::TargetTerminus;
 
@@ -246,6 +247,10 @@ impl<H: Host> Core<H> {
             return None;
         }
         let (address, dynamic) = match (attach.incoming, &attach.source, &attach.target) {
+            (true, _, Some(TargetTerminus::Coordinator { .. })) => {
+                let routed_here = self.link_route_for(true, COORDINATOR) == Some(true);
+                return (!routed_here).then(|| COORDINATOR.to_owned());
+            }
             (true, _, Some(TargetTerminus::Target(target))) => (target.address.as_deref(), target.dynamic),
             (false, Some(source), _) => (source.address.as_deref(), source.dynamic),
             _ => return None,

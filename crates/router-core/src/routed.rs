@@ -12,7 +12,7 @@ use crate::link::{Link, NewLink};
 use crate::{AttachInfo, ConnKey, Host, LinkClass, LinkKey, LinkTerms, LinkType, Now, OpenLink, Role, RouteDirection};
 
 /// Where transactions are coordinated, as link routes name it.
-const COORDINATOR: &str = "$coordinator";
+pub(crate) const COORDINATOR: &str = "$coordinator";
 /// Addresses of the router's own conversations, which are never passed on.
 const INTERNAL: &str = "_$qd.";
 /// The property of a dynamic node that says which link route it is to go by.

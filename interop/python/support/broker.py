@@ -69,6 +69,14 @@ class Broker:
                 selectable._delegate.close()
 
 
+def _tag(delivery):
+    """A delivery's tag, if Python's Proton can read it: it takes tags for text, and a router's own are none."""
+    try:
+        return delivery.tag
+    except UnicodeDecodeError:
+        return None
+
+
 class _Handler(Handshaker):
     def __init__(self, broker):
         super().__init__()
@@ -175,7 +183,7 @@ class _Handler(Handshaker):
                 delivery.settle()
             return
         content = link.recv(delivery.pending) or b""
-        self.broker.tags.append(delivery.tag)
+        self.broker.tags.append(_tag(delivery))
         link.advance()
         address = self._address(link)
         if address == "$coordinator":
