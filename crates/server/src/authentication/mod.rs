@@ -8,8 +8,6 @@ mod guard;
 mod listeners;
 mod penalties;
 mod relay;
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -8,6 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::time::Duration;
 
+mod authentication;
 mod http;
 mod network;
 mod policy;

@@ -15,6 +15,9 @@ use crate::DISPATCH_VERSION;
 
 /// How long all of it may take. The client's handshake has a limit of its own, which is usually shorter.
 const LIMIT: Duration = Duration::from_secs(60);
+/// A service that cannot be reached is tried again for so long: less than a client usually waits.
+const RESTART: Duration = Duration::from_secs(4);
+const RETRY: Duration = Duration::from_millis(200);
 /// How long the service may take to answer our close.
 const FAREWELL: Duration = Duration::from_secs(1);
 /// Asks the service for the addresses that the client may use.
@@ -55,7 +58,15 @@ struct Conversation {
 impl Conversation {
     async fn begin(service: &Service, between: &Arc<Between>) -> Result<Self, String> {
         let mut input = Vec::new();
-        let line = Line::dial(service, &mut input).await?;
+        let patience = Instant::now() + RESTART;
+        let line = loop {
+            match Line::dial(service, &mut input).await {
+                Ok(line) => break line,
+                // It may be being started.
+                Err(_) if Instant::now() < patience && !between.state.lock().over => tokio::time::sleep(RETRY).await,
+                Err(error) => return Err(error),
+            }
+        };
         logging::log!(
             AUTHSERVICE,
             Debug,
