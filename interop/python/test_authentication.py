@@ -145,23 +145,6 @@ connector {{
         wait_until(lambda: f"auth={mechanism} user={USER}" in router.log(), f"a connection by {mechanism}")
 
 
-def test_saslauthd_is_asked_and_a_router_says_to_try_later_while_it_is_down(tmp_path, start_guarded):
-    socket = tmp_path / "mux"
-    router = start_guarded(router=cyrus(tmp_path, f"pwcheck_method: saslauthd\nsaslauthd_path: {socket}\nmech_list: PLAIN\n"))
-    # Nobody answers there yet.
-    assert not let_in(router, user="joe", password=PASSWORD, allowed_mechs="PLAIN")
-    environment = {**os.environ, "PATH": SYSTEM_PATH}
-    # It looks passwords up in the system's list, where these are not: what counts is that it is asked.
-    daemon = subprocess.Popen(["saslauthd", "-d", "-a", "shadow", "-m", str(tmp_path), "-n", "1"], env=environment)
-    try:
-        wait_until(socket.exists, "saslauthd")
-        refused = client(router, user="no-such-user", password="x", allowed_mechs="PLAIN")
-        assert refused["error"] == "Authentication failed [mech=PLAIN]"
-    finally:
-        daemon.terminate()
-        daemon.wait()
-
-
 @pytest.fixture
 def realm(tmp_path):
     folder = tmp_path / "realm"
@@ -169,6 +152,24 @@ def realm(tmp_path):
     realm = Realm(folder)
     yield realm.start()
     realm.stop()
+
+
+def test_saslauthd_knows_the_users_of_a_realm_and_while_it_is_down_nobody_gets_in(realm, tmp_path, start_guarded):
+    socket = tmp_path / "mux"
+    router = start_guarded(router=cyrus(tmp_path, f"pwcheck_method: saslauthd\nsaslauthd_path: {socket}\nmech_list: PLAIN\n"))
+    login = {"user": "joe", "allowed_mechs": "PLAIN"}
+    assert not let_in(router, password=PASSWORD, **login)
+    command = ["saslauthd", "-d", "-a", "kerberos5", "-m", str(tmp_path), "-n", "1"]
+    # When it ends, it ends its whole group of processes.
+    daemon = subprocess.Popen(command, env=realm.environment, start_new_session=True)
+    try:
+        wait_until(socket.exists, "saslauthd")
+        assert let_in(router, password=PASSWORD, **login)
+        refused = client(router, password="guess", **login)
+        assert refused["error"] == "Authentication failed [mech=PLAIN]"
+    finally:
+        daemon.terminate()
+        daemon.wait()
 
 
 @pytest.fixture

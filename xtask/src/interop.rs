@@ -54,6 +54,8 @@ pub(crate) fn build() -> Result<PathBuf> {
 /// `part`: which of the tests, for pytest.
 fn python(programs: &Path, part: &str, arguments: &[String]) -> Result<()> {
     let folder = shell::root().join("interop/python");
+    // Before the client, which is built with it.
+    tools::sasl()?;
     let python = tools::python(&folder.join("requirements.txt"))?;
     let mut pytest = shell::command(python);
     pytest.current_dir(&folder).env(PROGRAMS, programs).env("PYTHONDONTWRITEBYTECODE", "1");

@@ -2,16 +2,21 @@
 
 use crate::interop::{self, Suite};
 use crate::steps::Steps;
-use crate::{callgrind, console, fuzz, shell};
+use crate::{callgrind, console, fuzz, shell, tools};
 use anyhow::{Context, Result};
 
 /// How long each fuzz target runs here.
 const FUZZ_SECONDS: u32 = 20;
+/// Tells the tests that Cyrus SASL has to be there: without it they test nothing of it.
+const CYRUS_REQUIRED: &str = "WAYSTATION_REQUIRE_CYRUS";
 
 pub(crate) fn run() -> Result<()> {
     let mut steps = Steps::default();
     steps.step("unit and property tests", || {
-        shell::run(shell::cargo().args(["test", "--workspace", "--locked", "--no-fail-fast"]))
+        tools::sasl()?;
+        let mut cargo = shell::cargo();
+        cargo.env(CYRUS_REQUIRED, "1");
+        shell::run(cargo.args(["test", "--workspace", "--locked", "--no-fail-fast"]))
     });
     let mut programs = None;
     steps.step("release build", || {

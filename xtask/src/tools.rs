@@ -59,6 +59,27 @@ pub(crate) fn rabbitmq() -> Result<()> {
     Ok(())
 }
 
+/// Cyrus SASL with its programs, and Kerberos with a KDC.
+pub(crate) fn sasl() -> Result<()> {
+    let there = "PATH=$PATH:/usr/sbin; command -v saslpasswd2 && command -v saslauthd && command -v krb5kdc && \
+                 command -v kadmin.local && command -v kinit && test -e /usr/include/sasl/sasl.h && \
+                 ls /usr/lib/*/sasl2/libgssapiv2.so /usr/lib/*/sasl2/libsasldb.so /usr/lib/*/sasl2/libscram.so";
+    if !succeeds(command("sh").args(["-c", there])) {
+        debian(&[
+            "libsasl2-2",
+            "libsasl2-dev",
+            "libsasl2-modules",
+            "libsasl2-modules-db",
+            "libsasl2-modules-gssapi-mit",
+            "sasl2-bin",
+            "krb5-kdc",
+            "krb5-admin-server",
+            "krb5-user",
+        ])?;
+    }
+    Ok(())
+}
+
 /// valgrind, for counting instructions.
 pub(crate) fn valgrind() -> Result<()> {
     if !succeeds(command("valgrind").arg("--version")) {

@@ -74,8 +74,10 @@ class Realm:
     def start(self):
         self.run("kdb5_util", "create", "-s", "-r", REALM, "-P", "master")
         self.admin("addprinc -pw secret joe")
-        self.admin(f"addprinc -randkey amqp/{host()}")
-        self.admin(f"ktadd -k {self.keytab} amqp/{host()}")
+        # The second is how saslauthd makes sure of the KDC.
+        for service in ("amqp", "host"):
+            self.admin(f"addprinc -randkey {service}/{host()}")
+            self.admin(f"ktadd -k {self.keytab} {service}/{host()}")
         self.process = subprocess.Popen(["krb5kdc", "-n"], env=self.environment)
 
         def listening():

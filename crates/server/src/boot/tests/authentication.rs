@@ -43,7 +43,10 @@ const JOE: &str = "saslUsername: joe\n saslPassword: pass:secret";
 /// A router with a connector to this port, once it has succeeded; the mechanism and the user that its connection shows.
 async fn connected(server: &mut Router, port: u16, more: &str) -> (Option<String>, Option<String>) {
     let mut client = Router::start(&connector(port, more));
-    until_both(server, &mut client, |client| client.only("connector", "connectionStatus").as_deref() == Some("SUCCESS")).await;
+    until_both(server, &mut client, |client| {
+        client.only("connector", "connectionStatus").as_deref() == Some("SUCCESS")
+    })
+    .await;
     (client.only("connection", "sasl"), server.only("connection", "user"))
 }
 
@@ -135,7 +138,8 @@ async fn a_user_made_by_management_gets_in_until_it_is_removed() {
 
 #[tokio::test]
 async fn a_user_that_is_there_is_not_made_again_and_one_that_is_not_is_not_changed() {
-    let mut router = UsersFile::new().router("");
+    let users = UsersFile::new();
+    let mut router = users.router("");
     let again = router.create("user", &[("name", "joe"), ("password", "other")]);
     assert_eq!(again.unwrap_err().description, "there is a user 'joe' already");
     assert_eq!(router.update("user", "user/ann", &[("password", "x")]).unwrap_err().status, 404);
@@ -154,7 +158,8 @@ async fn a_router_is_an_authentication_service_for_another() {
     let (mut service, service_port) = listening(&users, "").await;
     let port = free_port();
     let plugin = format!("authServicePlugin {{\n name: auth\n host: 127.0.0.1\n port: {service_port}\n}}\n");
-    let mut router = Router::start(&format!("{plugin}{}", guarded(port, "saslPlugin: auth\n saslMechanisms: SCRAM-SHA-256 PLAIN")));
+    let mut router =
+        Router::start(&format!("{plugin}{}", guarded(port, "saslPlugin: auth\n saslMechanisms: SCRAM-SHA-256 PLAIN")));
     router.until_listening().await;
     let mut client = Router::start(&connector(port, JOE));
     let succeeded = |client: &mut Router| client.only("connector", "connectionStatus").as_deref() == Some("SUCCESS");
