@@ -224,3 +224,50 @@ def test_a_user_added_to_the_file_gets_in_at_once(own_users, tmp_path):
     assert let_in(own_users, user="ann", password="pencil")
     subprocess.run([program("waystation"), "user", "remove", "--file", str(tmp_path / "users"), "ann"], check=True)
     assert not let_in(own_users, user="ann", password="pencil")
+
+
+def test_users_are_listed_and_changed_by_command_and_by_management(own_users, tmp_path):
+    users = str(tmp_path / "users")
+    listed = subprocess.run([program("waystation"), "user", "list", "--file", users], capture_output=True, text=True)
+    assert listed.stdout == "joe\tSCRAM-SHA-512 SCRAM-SHA-256 SCRAM-SHA-1\n"
+
+    def manage(*arguments):
+        command = [program("qdmanage"), "-b", own_users.url, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    created = json.loads(manage("create", "--type", "user", "name=ann", "password=pencil"))
+    assert created["identity"] == "user/ann" and "password" not in created
+    assert let_in(own_users, user="ann", password="pencil")
+    manage("update", "--type", "user", "--name", "ann", "password=eraser")
+    assert not let_in(own_users, user="ann", password="pencil")
+    assert [user["name"] for user in json.loads(manage("query", "--type", "user"))] == ["ann", "joe"]
+    manage("delete", "--type", "user", "--name", "ann")
+    assert not let_in(own_users, user="ann", password="eraser")
+    assert "eraser" not in own_users.log()
+
+
+def fails_to_start(folder, router="", listener="", environment=None):
+    """What a router says that does not start."""
+    config = folder / "router.conf"
+    config.write_text(
+        f"router {{\n mode: standalone\n id: R\n {router}\n}}\n"
+        f"listener {{\n host: 127.0.0.1\n port: {free_port()}\n {listener}\n}}\n"
+    )
+    command = [program("qdrouterd"), "-c", str(config)]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=20, env=environment)
+    assert told.returncode != 0
+    return told.stderr
+
+
+def test_a_file_of_users_does_not_serve_mechanisms_that_need_cyrus(tmp_path):
+    add(tmp_path / "users", "joe", PASSWORD)
+    told = fails_to_start(tmp_path, router=f"usersFile: {tmp_path}/users", listener="saslMechanisms: GSSAPI")
+    assert "others need Cyrus SASL" in told
+
+
+@pytest.mark.parametrize("listener", ["saslMechanisms: PLAIN", "authenticatePeer: yes"])
+def test_where_cyrus_is_needed_and_not_there_a_router_says_what_to_install(tmp_path, listener):
+    for name in ("libsasl2.so.2", "libsasl2.so.3"):
+        (tmp_path / name).touch()
+    told = fails_to_start(tmp_path, listener=listener, environment={**os.environ, "LD_LIBRARY_PATH": str(tmp_path)})
+    assert "Cyrus SASL cannot be loaded" in told and "libsasl2-2" in told and "usersFile" in told
