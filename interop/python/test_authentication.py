@@ -2,8 +2,11 @@
 
 import json
 import os
+import socket
+import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -155,15 +158,15 @@ def realm(tmp_path):
 
 
 def test_saslauthd_knows_the_users_of_a_realm_and_while_it_is_down_nobody_gets_in(realm, tmp_path, start_guarded):
-    socket = tmp_path / "mux"
-    router = start_guarded(router=cyrus(tmp_path, f"pwcheck_method: saslauthd\nsaslauthd_path: {socket}\nmech_list: PLAIN\n"))
+    mux = tmp_path / "mux"
+    router = start_guarded(router=cyrus(tmp_path, f"pwcheck_method: saslauthd\nsaslauthd_path: {mux}\nmech_list: PLAIN\n"))
     login = {"user": "joe", "allowed_mechs": "PLAIN"}
     assert not let_in(router, password=PASSWORD, **login)
     command = ["saslauthd", "-d", "-a", "kerberos5", "-m", str(tmp_path), "-n", "1"]
     # When it ends, it ends its whole group of processes.
     daemon = subprocess.Popen(command, env=realm.environment, start_new_session=True)
     try:
-        wait_until(socket.exists, "saslauthd")
+        wait_until(mux.exists, "saslauthd")
         assert let_in(router, password=PASSWORD, **login)
         refused = client(router, password="guess", **login)
         assert refused["error"] == "Authentication failed [mech=PLAIN]"
@@ -209,6 +212,36 @@ def own_users(tmp_path, start_guarded):
 def add(users, name, password):
     command = [program("waystation"), "user", "add", "--file", str(users), "--password-file", "-", name]
     subprocess.run(command, input=password.encode(), check=True, capture_output=True)
+
+
+def test_what_a_client_sends_while_its_failure_waits_is_not_taken_in(own_users):
+    def frame(body):
+        return struct.pack(">IBBH", len(body) + 8, 2, 1, 0) + body
+
+    response = b"\0joe\0guess"
+    fields = b"\xa3\x05PLAIN\xa0" + bytes([len(response)]) + response
+    init = frame(b"\0\x53\x41\xc0" + bytes([len(fields) + 1, 2]) + fields)
+    # The more have failed, the longer the next one waits.
+    for _ in range(4):
+        assert not let_in(own_users, user="joe", password="guess", allowed_mechs="PLAIN")
+    with socket.create_connection(("127.0.0.1", own_users.guarded_port)) as raw:
+        raw.sendall(b"AMQP\x03\x01\0\0" + init)
+        wait_until(lambda: own_users.log().count("failed: wrong password") == 5, "the failure")
+        raw.setblocking(False)
+        taken, most = 0, 64 * 1024 * 1024
+        full = 0
+        while full < 20 and taken < most:
+            try:
+                taken += raw.send(bytes(1 << 16))
+                full = 0
+            except BlockingIOError:
+                full += 1
+                time.sleep(0.01)
+            except OSError:
+                break
+    # The system's buffers take some.
+    assert taken < most
+    assert own_users.memory("VmHWM") < 512 * 1024 * 1024
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-1", "SCRAM-SHA-256", "SCRAM-SHA-512"])

@@ -260,6 +260,20 @@ impl Connection {
         self.conclude(outcome);
     }
 
+    /// Whether nothing that comes is read before the owner has poked a mechanism or taken a security layer: it should
+    /// stay where it is, as a peer may send as much as it likes.
+    pub fn awaits_owner(&self) -> bool {
+        let Some(handshake) = &self.handshake else { return false };
+        match self.phase {
+            Phase::Sasl => {
+                let waiting = handshake.sasl.as_ref().map(|sasl| sasl.waiting);
+                matches!(waiting, Some(Waiting::Mechanism | Waiting::Offer))
+            }
+            Phase::Authenticated => handshake.layer.is_some(),
+            _ => false,
+        }
+    }
+
     fn conclude(&mut self, outcome: Result<Outcome, Fault>) {
         let Some(handshake) = &mut self.handshake else { return };
         let Some(sasl) = &mut handshake.sasl else { return };

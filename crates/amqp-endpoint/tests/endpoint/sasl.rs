@@ -201,6 +201,7 @@ fn what_comes_while_the_mechanism_takes_its_time_is_not_read() {
     let pending = Chatty { end: SaslStep::Pending, ..chatty(0) };
     let peer = told(pending, &[init("CHATTY"), SaslFrame::Response(b"hurry".to_vec())]);
     assert_eq!(peer.end.failure(), None);
+    assert!(peer.end.connection.awaits_owner());
 }
 
 #[test]

@@ -81,6 +81,8 @@ impl Guard {
     }
 
     fn log(&self, reason: &str) {
+        // A library's words may have the peer's in them.
+        let reason: String = reason.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
         let (id, mechanism) = (self.handle.connection_id(), &self.mechanism);
         let peer = self.peer.map_or_else(|| "an unknown address".to_owned(), |peer| peer.to_string());
         let user = self.user.as_deref().map_or_else(String::new, |user| format!(" of user '{user}'"));

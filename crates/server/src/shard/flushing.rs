@@ -110,7 +110,10 @@ impl Conn {
 
     /// Whether it is to be read now.
     pub(super) fn may_read(&self) -> bool {
-        !self.flags.paused && !self.flags.broken && self.endpoint.output().len() < OUTPUT_STOP
+        !self.flags.paused
+            && !self.flags.broken
+            && self.endpoint.output().len() < OUTPUT_STOP
+            && !self.endpoint.awaits_owner()
     }
 
     /// When a timer of it is due.

@@ -70,5 +70,7 @@ impl ShardHost {
         if let Some(conn) = self.touch(at) {
             conn.leftover = waiting.get(used..).unwrap_or_default().to_vec();
         }
+        // It was not read meanwhile.
+        self.queue_read(at.slot);
     }
 }
