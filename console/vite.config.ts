@@ -35,5 +35,5 @@ export default defineConfig(({ mode }) => ({
     modulePreload: false,
   },
   server: { host: '127.0.0.1', port: 5670 },
-  test: { include: ['test/**/*.test.ts'], environment: 'node' },
+  test: { include: ['test/**/*.test.ts'], environment: 'node', testTimeout: 60_000 },
 }));

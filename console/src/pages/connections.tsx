@@ -20,11 +20,10 @@ const COLUMNS: Column<Item>[] = [
   { id: 'host', title: 'Host', width: 150, value: ({ row }) => String(row['host'] ?? '') },
   { id: 'role', title: 'Role', width: 110, value: ({ row }) => String(row['role'] ?? '') },
   { id: 'direction', title: 'Opened', width: 92, hint: 'Who opened it: the peer (in) or the router (out)', value: ({ row }) => String(row['dir'] ?? ''), cell: ({ row }) => (row['dir'] === 'in' ? '→ by peer' : '← by router') },
-  { id: 'product', title: 'Product', width: 180, value: product },
+  { id: 'product', title: 'Product', width: 200, value: product },
   { id: 'user', title: 'User', width: 110, value: ({ row }) => String(row['user'] ?? '') },
-  { id: 'sasl', title: 'SASL', width: 100, value: ({ row }) => String(row['sasl'] ?? '') },
-  { id: 'encryption', title: 'Encryption', width: 90, value: security },
-  { id: 'idle', title: 'Last delivery', width: 100, numeric: true, hint: 'How long ago the last delivery was', value: ({ row }) => row['lastDlvSeconds'] as number, cell: ({ row }) => duration(row['lastDlvSeconds']) },
+  { id: 'encryption', title: 'TLS', width: 80, value: security },
+  { id: 'idle', title: 'Idle for', width: 84, numeric: true, hint: 'How long ago the last delivery was', value: ({ row }) => row['lastDlvSeconds'] as number, cell: ({ row }) => duration(row['lastDlvSeconds']) },
   { id: 'uptime', title: 'Open for', width: 84, numeric: true, value: ({ row }) => row['uptimeSeconds'] as number, cell: ({ row }) => duration(row['uptimeSeconds']) },
 ];
 

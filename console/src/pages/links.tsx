@@ -1,11 +1,12 @@
 import { useMemo, useState } from 'preact/hooks';
 import { useEntities, useScopedRouters, type View } from '../app';
-import { label } from '../model/address';
+import { isInternal, label } from '../model/address';
 import { verdict, type Destinations, type Verdict } from '../model/blocked';
 import { count, perSecond } from '../model/format';
 import { items, type Item } from '../model/items';
 import { remembered } from '../model/memo';
 import type { RouterNode } from '../model/network';
+import type { Row } from '../model/operations';
 import type { Source } from '../model/source';
 import { TYPES } from '../model/types';
 import { href } from '../route';
@@ -20,13 +21,15 @@ const LINK_ATTRIBUTES = [
   'deliveriesDelayed1Sec', 'deliveriesDelayed10Sec', 'deliveriesStuck', 'priority', 'settleRate', 'creditAvailable', 'zeroCreditSeconds',
 ];
 const ADDRESS_ATTRIBUTES = ['key', 'subscriberCount', 'remoteCount', 'containerCount', 'inProcess'];
-const CONNECTION_ATTRIBUTES = ['container'];
+const CONNECTION_ATTRIBUTES = ['container', 'role'];
 
 /** A link with what the page has found out about it. */
 interface Judged extends Item {
   container: string;
   verdict: Verdict;
   rate: number | null;
+  /** Of routers among themselves, or of consoles with their management. */
+  internal: boolean;
 }
 
 /** Links: credit, what is unsettled, how fast they go, and why they do not. */
@@ -41,14 +44,14 @@ export function LinksPage() {
   const [open, setOpen] = useState<string | null>(null);
   const version = links.map(({ source }) => source.at).join() + addresses.map(({ source }) => source.at).join() + connections.map(({ source }) => source.at).join();
   const all = useMemo(() => judge(links, addresses, connections), [version]);
-  const shown = all.filter((link) => (internal || client(link)) && (!blocked || link.verdict.tone !== 'fine'));
+  const shown = all.filter((link) => (internal || !link.internal) && (!blocked || link.verdict.tone !== 'fine'));
   const opened = all.find(({ key }) => key === open);
   return (
     <Page
       fill
       title="Links"
       note={`${shown.length} of ${all.length}`}
-      tools={<><Toggle name="blocked" label="only held up" /><Toggle name="internal" label="between routers too" /><Filter label="Filter links" /></>}
+      tools={<><Toggle name="blocked" label="only held up" /><Toggle name="internal" label="internal ones too" /><Filter label="Filter links" /></>}
     >
       <Failures views={links} />
       <div class="with-drawer">
@@ -78,7 +81,6 @@ export function LinksPage() {
   );
 }
 
-const client = ({ row }: Item) => row['linkType'] === 'endpoint' || row['linkType'] === 'link-route';
 const direction = ({ row }: Item) => (row['linkDir'] === 'in' ? 'from a sender' : 'to a receiver');
 
 function judge(links: readonly View[], addresses: readonly View[], connections: readonly View[]): Judged[] {
@@ -99,13 +101,21 @@ function judgedNow(router: RouterNode, links: Source, addresses: Source, connect
   const destinations = new Map(addresses.rows.map((row) => [String(row['key']), reach(row)]));
   return items([{ router, source: links }]).map((item) => {
     const rate = links.rate(item.identity, 'deliveryCount');
+    const connection = connections.find(String(item.row['connectionId']));
     return {
       ...item,
-      container: String(connections.find(String(item.row['connectionId']))?.['container'] ?? `connection ${item.row['connectionId']}`),
+      container: String(connection?.['container'] ?? `connection ${item.row['connectionId']}`),
       verdict: verdict(item.row, destinations.get(String(item.row['owningAddr'])) ?? null, rate),
       rate,
+      internal: isAmongRouters(item.row, connection),
     };
   });
+}
+
+function isAmongRouters(link: Row, connection: Row | undefined): boolean {
+  if (link['linkType'] !== 'endpoint' && link['linkType'] !== 'link-route') return true;
+  const container = String(connection?.['container'] ?? '');
+  return connection?.['role'] === 'edge' || /^console-/.test(container) || (typeof link['owningAddr'] === 'string' && isInternal(link['owningAddr']));
 }
 
 function reach(row: Readonly<Record<string, unknown>>): Destinations {

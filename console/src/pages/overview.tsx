@@ -161,13 +161,13 @@ function Routers({ views }: { views: readonly View[] }) {
 const number = (id: string, title: string, name: string, width: number, hint?: string): Column<Item> => ({
   id, title, numeric: true, width, ...(hint && { hint }), value: ({ row }) => row[name] as number, cell: ({ row }) => count(row[name]),
 });
-const rated = (id: string, title: string, name: string, width: number): Column<Item> => ({
-  id, title, numeric: true, width, value: ({ source, identity }) => source.rate(identity, name), cell: ({ source, identity }) => perSecond(source.rate(identity, name)),
+const rated = (id: string, title: string, name: string, width: number, hint = 'Deliveries a second'): Column<Item> => ({
+  id, title, hint, numeric: true, width, value: ({ source, identity }) => source.rate(identity, name), cell: ({ source, identity }) => perSecond(source.rate(identity, name)),
 });
 
 const COLUMNS: Column<Item>[] = [
   { id: 'id', title: 'Router', value: ({ router }) => router.id, cell: ({ router, source }) => (source.error ? <Badge tone="bad">{router.id}</Badge> : <><b>{router.id}</b>{router.own && <span class="note"> connected</span>}</>) },
-  { id: 'mode', title: 'Mode', width: 92, value: ({ row, router }) => String(row['mode'] ?? router.kind) },
+  { id: 'mode', title: 'Mode', width: 84, value: ({ row, router }) => String(row['mode'] ?? router.kind) },
   { id: 'version', title: 'Version', width: 76, value: ({ row }) => String(row['version'] ?? '') },
   { id: 'uptime', title: 'Up for', width: 80, numeric: true, value: ({ row }) => row['uptimeSeconds'] as number, cell: ({ row }) => duration(row['uptimeSeconds']) },
   number('connections', 'Conn.', 'connectionCount', 76, 'Connections'),
@@ -175,7 +175,7 @@ const COLUMNS: Column<Item>[] = [
   number('addresses', 'Addresses', 'addrCount', 98),
   rated('in', 'In /s', 'deliveriesIngress', 68),
   rated('out', 'Out /s', 'deliveriesEgress', 76),
-  rated('transit', 'Transit /s', 'deliveriesTransit', 96),
+  rated('transit', 'Transit', 'deliveriesTransit', 80, 'Deliveries a second that came from another router and went on to another'),
   number('blocked', 'Blocked', 'linksBlocked', 82, 'Links that have had no credit for more than 10 seconds'),
   number('stuck', 'Stuck', 'deliveriesStuck', 70, 'Deliveries unsettled for more than 10 seconds'),
   { id: 'memory', title: 'Memory', width: 88, numeric: true, hint: 'Virtual size of the process', value: ({ row }) => row['memoryUsage'] as number, cell: ({ row }) => bytes(row['memoryUsage']) },
