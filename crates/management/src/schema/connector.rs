@@ -25,9 +25,12 @@ pub static CONNECTOR: EntityType = EntityType::new(
     COST,
     SSL_PROFILE,
     SASL_MECHANISMS,
-    boolean("allowRedirect", "Accepted for old configurations; redirections are not followed.")
-        .default_flag(true)
-        .create(),
+    boolean(
+        "allowRedirect",
+        "Whether to go where a server sends this router that closes the connection with amqp:connection:redirect.",
+    )
+    .default_flag(true)
+    .create(),
     MAX_FRAME_SIZE,
     MAX_SESSIONS,
     MAX_SESSION_FRAMES,

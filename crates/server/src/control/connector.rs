@@ -15,6 +15,9 @@ use std::time::Duration;
 /// The router's monotonic time.
 type Now = Duration;
 
+/// Servers that send us on, one to the next, are followed so far.
+const MOST_REDIRECTIONS: u32 = 8;
+
 /// What a connector is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -53,6 +56,10 @@ pub(crate) struct Connector {
     phase: Phase,
     tried: bool,
     message: String,
+    /// Where the peer sends us with its close.
+    redirection: Option<Server>,
+    /// Redirections followed since something else ended an attempt or a connection.
+    redirections: u32,
 }
 
 impl Connector {
@@ -79,6 +86,8 @@ impl Connector {
             phase: Phase::Waiting { until: now },
             tried: false,
             message: String::new(),
+            redirection: None,
+            redirections: 0,
         }
     }
 
@@ -142,8 +151,24 @@ impl Connector {
         properties.and_then(advertised).map(|servers| self.servers.learn(servers)).unwrap_or_default()
     }
 
+    /// The peer closes the connection and names another server, which is turned to when the end of the connection is told.
+    /// Returns that server, if it is.
+    pub(crate) fn redirected(&mut self, info: &Map) -> Option<String> {
+        let followed = self.config.allow_redirect && self.redirections < MOST_REDIRECTIONS;
+        self.redirection = Server::from_entry(info).filter(|_| followed);
+        self.redirection.as_ref().map(|server| format!("{}:{}", server.host, server.port))
+    }
+
     /// The attempt failed, or the connection was lost. `random` is any number.
     pub(crate) fn failed(&mut self, message: String, now: Now, random: u8) {
+        if let Some(server) = self.redirection.take() {
+            self.redirections += 1;
+            self.servers.turn_aside(server);
+            self.message = message;
+            self.phase = Phase::Waiting { until: now };
+            return;
+        }
+        self.redirections = 0;
         let failed = match self.phase {
             _ if self.servers.has_alternatives() => Failed::WithAlternatives,
             Phase::Open { .. } => Failed::Connection,
@@ -235,6 +260,41 @@ mod tests {
         connector.begin();
         connector.failed("refused".into(), NOW, 0);
         assert_eq!(pause(&connector), Duration::from_secs(1));
+    }
+
+    fn elsewhere() -> Map {
+        Map(vec![("network-host".into(), "elsewhere".into()), ("port".into(), "77".into())])
+    }
+
+    #[test]
+    fn a_redirection_is_followed_at_once_and_after_that_server_the_configured_one_has_its_turn() {
+        let mut connector = connector();
+        connector.begin();
+        connector.opened(1, None, "opened".into());
+        assert_eq!(connector.redirected(&elsewhere()).as_deref(), Some("elsewhere:77"));
+        connector.failed("redirected".into(), NOW, 0);
+        assert_eq!((pause(&connector), connector.target().text()), (Duration::ZERO, "elsewhere:77".to_owned()));
+        connector.failed("refused".into(), NOW, 0);
+        assert_eq!((pause(&connector), connector.target().host), (Duration::from_secs(5), "127.0.0.1".to_owned()));
+    }
+
+    #[test]
+    fn servers_that_send_each_other_on_are_not_followed_for_ever() {
+        let mut connector = connector();
+        let mut followed = 0;
+        while connector.redirected(&elsewhere()).is_some() {
+            connector.failed("redirected".into(), NOW, 0);
+            followed += 1;
+        }
+        connector.failed("redirected".into(), NOW, 0);
+        assert_eq!((followed, pause(&connector)), (8, Duration::from_secs(5)));
+    }
+
+    #[test]
+    fn a_connector_that_may_not_be_redirected_is_not() {
+        let mut connector = connector();
+        connector.config.allow_redirect = false;
+        assert_eq!(connector.redirected(&elsewhere()), None);
     }
 
     #[test]

@@ -128,6 +128,16 @@ impl Connectors {
         }
     }
 
+    /// The peer closes the connection and names another server. Its end is told next.
+    pub(crate) fn redirected(&mut self, id: ConnectorId, connection: u64, info: &Map) {
+        if let Some(connector) = self.all.get_mut(&id)
+            && connector.connection() == Some(connection)
+            && let Some(server) = connector.redirected(info)
+        {
+            logging::log!(SERVER, Info, "[C{connection}] Redirected to {server}");
+        }
+    }
+
     /// An attempt failed, or a connection was lost.
     pub(crate) fn failed(&mut self, id: ConnectorId, connection: u64, message: String) {
         if let Some(connector) = self.all.get_mut(&id)

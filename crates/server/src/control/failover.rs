@@ -34,7 +34,8 @@ impl Server {
         self.host == other.host && self.port == other.port
     }
 
-    fn from_entry(entry: &Map) -> Option<Self> {
+    /// The server that a list's entry, or the error of a redirection, names.
+    pub(crate) fn from_entry(entry: &Map) -> Option<Self> {
         let text = |key: &str| {
             let value = entry.0.iter().find(|(name, _)| plain_text(name).as_deref() == Some(key));
             value.and_then(|(_, value)| plain_text(value)).filter(|text| text.len() <= MOST_CHARACTERS)
@@ -74,18 +75,25 @@ pub(crate) struct FailoverList {
     current: usize,
     /// Attempts that failed on the current server since it had its turn.
     failed: u32,
+    /// Where the current one has sent us, for one attempt.
+    aside: Option<Server>,
 }
 
 impl FailoverList {
     /// A list of the configured server only.
     pub(crate) fn new(configured: Server) -> Self {
-        FailoverList { servers: vec![configured], current: 0, failed: 0 }
+        FailoverList { servers: vec![configured], current: 0, failed: 0, aside: None }
     }
 
     /// The server in use, or next to be tried.
     pub(crate) fn current(&self) -> &Server {
         // `current` is an index into `servers` at all times: both are changed together below.
-        &self.servers[self.current]
+        self.aside.as_ref().unwrap_or(&self.servers[self.current])
+    }
+
+    /// The server in use sends us to another one.
+    pub(crate) fn turn_aside(&mut self, server: Server) {
+        self.aside = Some(server);
     }
 
     /// Whether there is more than the configured server.
@@ -95,6 +103,10 @@ impl FailoverList {
 
     /// An attempt failed, or the connection was lost.
     pub(crate) fn failed(&mut self) {
+        if self.aside.take().is_some() {
+            // Who sent us there is asked again.
+            return;
+        }
         self.failed += 1;
         if self.failed >= TRIES_EACH {
             self.failed = 0;
@@ -111,7 +123,7 @@ impl FailoverList {
     pub(crate) fn learn(&mut self, advertised: Vec<Server>) -> Vec<String> {
         let mut servers = vec![self.servers[0].clone()];
         if self.current != 0 {
-            servers.push(self.current().clone());
+            servers.push(self.servers[self.current].clone());
         }
         self.current = servers.len() - 1;
         for server in advertised {
@@ -126,7 +138,8 @@ impl FailoverList {
 
     /// The connector's `failoverUrls`, beginning with the server in use.
     pub(crate) fn urls(&self) -> String {
-        let from_current = self.servers[self.current..].iter().chain(&self.servers[..self.current]);
+        let in_turn = self.servers[self.current..].iter().chain(&self.servers[..self.current]);
+        let from_current = self.aside.iter().chain(in_turn);
         let urls: Vec<String> =
             from_current.map(|server| format!("{}://{}:{}", server.scheme, server.host, server.port)).collect();
         urls.join(", ")
@@ -174,6 +187,19 @@ mod tests {
         list.failed();
         list.learn(vec![server("d"), server("b")]);
         assert_eq!(list.urls(), "amqp://b:5672, amqp://d:5672, amqp://configured:5672");
+    }
+
+    #[test]
+    fn a_redirection_is_followed_once_and_takes_nobodys_turn() {
+        let mut list = list(&["b"]);
+        list.failed();
+        list.turn_aside(server("elsewhere"));
+        assert_eq!(list.current().host, "elsewhere");
+        assert_eq!(list.urls(), "amqp://elsewhere:5672, amqp://configured:5672, amqp://b:5672");
+        list.failed();
+        assert_eq!(list.current().host, "configured");
+        list.failed();
+        assert_eq!(list.current().host, "b");
     }
 
     #[test]

@@ -210,6 +210,9 @@ impl Plane {
             ShardEvent::ConnectorOpened { connector, connection_id, open, message } => {
                 connectors.opened(connector, connection_id, open.properties.as_ref(), message);
             }
+            ShardEvent::ConnectorRedirected { connector, connection_id, info } => {
+                connectors.redirected(connector, connection_id, &info);
+            }
             ShardEvent::ConnectorFailed { connector, connection_id, message }
             | ShardEvent::ConnectorLost { connector, connection_id, message } => {
                 connectors.failed(connector, connection_id, message);

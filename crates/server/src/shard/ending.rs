@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use amqp::ErrorCondition;
+use amqp::condition::names;
 use amqp_endpoint::LinkId;
 use router_core::Core;
 
@@ -16,7 +17,15 @@ const LINGER: Duration = Duration::from_secs(5);
 
 impl ShardHost {
     /// The peer has closed the connection.
-    pub(super) fn closed_by_peer(&mut self, core: &mut Core<Self>, slot: u32, error: Option<ErrorCondition>) {
+    pub(super) fn closed_by_peer(&mut self, core: &mut Core<Self>, slot: u32, mut error: Option<ErrorCondition>) {
+        if let Some(error) = error.as_mut().filter(|error| error.condition.as_str() == names::CONNECTION_REDIRECT)
+            && let Some(info) = error.info.take()
+            && let Some(conn) = self.conns.get(slot as usize)
+            && let Peer::Connected { attempt, .. } = &conn.peer
+        {
+            let (connector, connection_id) = (attempt.id, conn.id);
+            self.shared.tell(ShardEvent::ConnectorRedirected { connector, connection_id, info });
+        }
         let message = self.conns.get(slot as usize).map(|conn| match error {
             Some(error) => conn.failed_line(&error.to_string()),
             None => format!("[C{}] Connection to {} closed by the peer", conn.id, conn.peer.host()),

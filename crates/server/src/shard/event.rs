@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use amqp::Map;
 use amqp::performative::Open;
 use router_core::{
     ConnKey, Destinations, EdgeEvent, LinkKey, NetworkEvent, SubscriberDelivery, SubscriberId, Treatment,
@@ -33,6 +34,15 @@ pub(crate) enum ShardEvent {
         connection_id: u64,
         /// For `connectionMsg`.
         message: String,
+    },
+    /// The peer closes the connection, whose end is told next, and names another server to go to.
+    ConnectorRedirected {
+        /// Whose connection it is.
+        connector: ConnectorId,
+        /// The connection's number.
+        connection_id: u64,
+        /// What the peer says of the server: `network-host`, `port`, `hostname`.
+        info: Map,
     },
     /// An opened connection of the connector is gone.
     ConnectorLost {

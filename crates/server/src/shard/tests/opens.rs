@@ -1,9 +1,11 @@
 //! What the router says of itself, and the connections it makes.
 
+use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use amqp::{Map, Symbol, Value};
+use amqp::{ErrorCondition, Map, Symbol, Value};
+use amqp_endpoint::{Connection, ConnectionConfig, Event, Input, Side};
 
 use super::client::Happened;
 use super::router::{PATIENCE, Router};
@@ -114,6 +116,49 @@ fn a_connector_tries_all_addresses_and_tells_when_it_is_open_and_when_it_is_lost
     drop(peer);
     let event = next_event(&mut router);
     assert!(matches!(event, ShardEvent::ConnectorLost { connection_id, .. } if connection_id == id), "not {event:?}");
+}
+
+/// Opens a connection, and closes it with this error.
+fn close_with(listener: std::net::TcpListener, error: ErrorCondition) {
+    let (mut stream, _) = listener.accept().expect("the router connects");
+    let config = ConnectionConfig { container_id: "sends on".to_owned(), ..ConnectionConfig::default() };
+    let side = Side::Acceptor { sasl: None, sasl_required: false };
+    let mut endpoint = Connection::new(config, side, Duration::ZERO);
+    let mut bytes = [0; 4096];
+    loop {
+        let count = stream.read(&mut bytes).expect("the router speaks");
+        let mut input = Input::new(&bytes[..count]);
+        while let Some(event) = endpoint.poll(Duration::ZERO, &mut input) {
+            if matches!(event, Event::Opened(_)) {
+                endpoint.open(None);
+                endpoint.close(Some(error.clone()));
+            }
+        }
+        endpoint.flush(Duration::ZERO);
+        stream.write_all(endpoint.output()).expect("the router reads");
+        let written = endpoint.output().len();
+        endpoint.consume_output(written);
+        if count == 0 {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_connector_that_is_sent_elsewhere_says_where() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("some port is free");
+    let address = listener.local_addr().expect("it is bound");
+    let info = Map(vec![(symbol("network-host"), Value::from("elsewhere"))]);
+    let error = ErrorCondition { info: Some(info.clone()), ..ErrorCondition::new("amqp:connection:redirect", "go on") };
+    let peer = std::thread::spawn(move || close_with(listener, error));
+    let mut router = Router::start();
+    router.shards.connect(attempt(vec![address]));
+    assert!(matches!(next_event(&mut router), ShardEvent::ConnectorOpened { .. }));
+    let event = next_event(&mut router);
+    assert!(matches!(&event, ShardEvent::ConnectorRedirected { info: told, .. } if *told == info), "not {event:?}");
+    assert!(matches!(next_event(&mut router), ShardEvent::ConnectorLost { .. }));
+    drop(router);
+    peer.join().expect("the peer has read to the end");
 }
 
 #[test]
