@@ -3,6 +3,7 @@
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
 use crate::neighbor::Neighbor;
+use crate::promises::Promises;
 use crate::{ConnKey, ConnectionInfo, EdgeEvent, Host, Now, Role, StripAnnotations};
 
 /// A connection.
@@ -33,6 +34,8 @@ pub(crate) struct Connection<H: Host> {
     pub(crate) idle_streams: Vec<u64>,
     /// Its links to another router, if there is one.
     pub(crate) neighbor: Option<Box<Neighbor>>,
+    /// To an edge router: link routes that it was told of.
+    pub(crate) promises: Promises,
     /// What the surroundings said of it.
     pub(crate) info: ConnectionInfo,
 }
@@ -63,6 +66,7 @@ impl<H: Host> Core<H> {
             heartbeat: None,
             idle_streams: Vec::new(),
             neighbor: None,
+            promises: Promises::default(),
             info,
         });
         self.open_neighbor(host, index_of(key));

@@ -226,6 +226,24 @@ impl<H: Host> Core<H> {
         self.configs.best_for("", address).map_or(0, |config| config.egress_phase)
     }
 
+    /// Answers a look-up of an edge router's, see [`Core::look_up`], which may now pass an attach on because of it.
+    pub fn look_up_for(
+        &mut self,
+        now: Now,
+        edge: Option<ConnKey>,
+        address: &str,
+        client_sends: bool,
+    ) -> Option<(bool, bool)> {
+        self.tick(now);
+        let found = self.look_up(address, client_sends);
+        if let (Some((true, true)), Some(edge)) = (found, edge)
+            && let Some(connection) = self.connections.get_mut(edge.0)
+        {
+            connection.promises.note(now, address);
+        }
+        found
+    }
+
     /// What a look-up of an address by an edge router finds: whether it is a link route, and whether there are consumers.
     /// `None`: the address is not known.
     pub fn look_up(&mut self, address: &str, client_sends: bool) -> Option<(bool, bool)> {

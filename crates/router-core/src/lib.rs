@@ -55,6 +55,7 @@ mod local;
 mod manage;
 mod neighbor;
 mod network;
+mod promises;
 mod queue;
 mod relay;
 mod remote;

@@ -81,7 +81,14 @@ impl<H: Host> Core<H> {
             Some(tenant) => self.link_routes.best(direction, &format!("{tenant}{}", parsed.rest)),
             None => self.link_routes.best(direction, parsed.rest),
         };
-        let found: Vec<u32> = found?.to_vec();
+        let found: Option<Vec<u32>> = found.map(<[u32]>::to_vec);
+        let now = self.now();
+        let promised = self.connections[conn].promises.take(now, terminus.address);
+        let Some(found) = found else {
+            // Routers attach nothing but links that are passed on. The link route may have gone meanwhile.
+            let between_routers = self.connections[conn].info.role == Role::InterRouter;
+            return (promised || between_routers).then(|| Err(no_route()));
+        };
         if terminus.survives && !self.settings.allow_resumable_link_route {
             return Some(Err(refusal("qd:link-expiration", "Requested link expiration not allowed")));
         }

@@ -7,7 +7,7 @@ use amqp::DeliveryState;
 use router_core::*;
 
 use crate::host::Message;
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, Router};
 
 /// Two interior routers, and an edge router with the links that each has on its uplink to the first.
 fn with_edge() -> Mesh {
@@ -434,4 +434,23 @@ fn a_look_up_says_whether_an_address_is_known_and_has_consumers() {
     assert_eq!(look_up(&mut mesh, "q"), Some((false, true)));
     assert_eq!(look_up(&mut mesh, "r"), Some((false, false)));
     assert_eq!(look_up(&mut mesh, "s"), None);
+}
+
+/// The edge router learns that an address is a link route, which is gone when its attach comes: it must not become a
+/// consumer of an ordinary address, and is told so.
+#[test]
+fn an_attach_for_a_link_route_that_is_gone_meanwhile_is_refused() {
+    let mut mesh = with_edge();
+    let (now, router, edge) = (mesh.now, mesh.index(0, 1), mesh.connection(0, 2));
+    let Router { core, host, .. } = &mut mesh.routers[0];
+    core.add_remote_address(now, host, router, "Dq", None);
+    assert_eq!(core.look_up_for(now, Some(edge), "q", false), Some((true, true)));
+    core.remove_remote_address(now, host, router, "Dq");
+    told(&mut mesh, 2);
+    mesh.open_uplink(2, 0, Some("q"), true, Bound::Anonymous);
+    assert!(told(&mut mesh, 2).iter().any(|event| event.starts_with("LinkLost")));
+    assert!(mesh.routers[0].core.address("M0q").is_none());
+    // What the edge router attaches later is for its own consumers.
+    mesh.open_uplink(2, 0, Some("q"), true, Bound::Anonymous);
+    assert!(mesh.routers[0].core.address("M0q").is_some());
 }

@@ -75,7 +75,9 @@ impl Edges {
             return false;
         }
         self.shards.with_core(|core, host, now| {
-            let answer = answer_lookup(&message.message, |address, client_sends| core.look_up(address, client_sends));
+            let answer = answer_lookup(&message.message, |address, client_sends| {
+                core.look_up_for(now, message.from.conn, address, client_sends)
+            });
             if let Some((reply_to, content)) = answer {
                 core.send_local(now, host, &reply_to, Shards::content(&content));
             }
