@@ -60,6 +60,8 @@ pub struct Received {
 impl Session {
     /// The least size of a buffer to receive into.
     pub const BUFFER: usize = 48 * 1024;
+    /// The least size of a buffer to encrypt into.
+    pub const ROOM: usize = SEND_MAX + (SEND_MAX / RECORD_MAX + 1) * RECORD_OVERHEAD;
 
     /// For a connection that was accepted.
     ///
@@ -172,6 +174,34 @@ impl Session {
             }
         }?;
         Ok(plain.len())
+    }
+
+    /// Encrypts some of these bytes into `room`, which has at least [`Session::ROOM`] bytes, after what is added to
+    /// `outgoing`. Returns how many were encrypted, and how many they have come to.
+    ///
+    /// # Errors
+    /// As [`Session::send`].
+    pub fn send_into(
+        &mut self,
+        plain: &[u8],
+        room: &mut [u8],
+        outgoing: &mut Vec<u8>,
+    ) -> Result<(usize, usize), Error> {
+        if self.failed {
+            return Err(Error::HandshakeNotComplete);
+        }
+        let plain = &plain[..plain.len().min(SEND_MAX)];
+        let part = &mut self.part;
+        let general = |error: EncryptError| Error::General(error.to_string());
+        let written = match &mut self.end {
+            End::Server(end) => with_traffic(end.as_mut(), process_server, part, outgoing, |mut traffic, _| {
+                traffic.encrypt(plain, room).map_err(general)
+            }),
+            End::Client(end) => with_traffic(end.as_mut(), process_client, part, outgoing, |mut traffic, _| {
+                traffic.encrypt(plain, room).map_err(general)
+            }),
+        };
+        Ok((plain.len(), written?))
     }
 
     /// Says that nothing more comes from this end, at the end of `outgoing`.
@@ -345,13 +375,13 @@ fn encode<Data>(mut data: EncodeTlsData<'_, Data>, outgoing: &mut Vec<u8>) -> Re
 }
 
 /// Calls `write` once the session has nothing else to say.
-fn with_traffic<Data>(
+fn with_traffic<Data, R>(
     end: &mut UnbufferedConnectionCommon<Data>,
     process: Process<Data>,
     part: &mut [u8],
     outgoing: &mut Vec<u8>,
-    write: impl FnOnce(WriteTraffic<'_, Data>, &mut Vec<u8>) -> Result<(), Error>,
-) -> Result<(), Error> {
+    write: impl FnOnce(WriteTraffic<'_, Data>, &mut Vec<u8>) -> Result<R, Error>,
+) -> Result<R, Error> {
     loop {
         let UnbufferedStatus { discard: 0, state } = process(end, part) else {
             return Err(Error::HandshakeNotComplete);

@@ -1,5 +1,6 @@
 //! A session over anything that can be read and written: a socket of a shard, which never waits, or of a tool, which does.
 
+use std::cell::RefCell;
 use std::io::{self, Read, Write};
 
 use super::client::ClientTls;
@@ -11,6 +12,11 @@ use super::session::{Received, Session};
 const KEPT_ROOM: usize = 1024;
 /// Bytes of a record (RFC 8446, 5.1).
 const RECORD_MAX: usize = 16 * 1024;
+
+thread_local! {
+    /// Where bytes are encrypted, most of which leave at once.
+    static ROOM: RefCell<Vec<u8>> = RefCell::new(vec![0; Session::ROOM]);
+}
 
 /// A session, what it stands on, and what it has to say that was not taken yet.
 pub struct TlsStream<S> {
@@ -103,9 +109,20 @@ impl<S: Read + Write> TlsStream<S> {
     /// Those of what it stands on, and if the session is not established.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.flush()?;
-        let count = self.session.send(bytes, &mut self.outgoing).map_err(io::Error::other)?;
+        let count = ROOM.with_borrow_mut(|room| {
+            let (count, size) = self.session.send_into(bytes, room, &mut self.outgoing).map_err(io::Error::other)?;
+            let sealed = room.get(..size).unwrap_or_default();
+            // What the session had to say itself comes first, and is rare.
+            let written = if self.outgoing.is_empty() { retry(|| self.beneath.write(sealed)) } else { Ok(0) };
+            match written {
+                Ok(written) => self.outgoing.extend_from_slice(sealed.get(written..).unwrap_or_default()),
+                Err(error) if is_patience(&error) => self.outgoing.extend_from_slice(sealed),
+                Err(error) => return Err(error),
+            }
+            Ok(count)
+        })?;
+        // Until it would block: only then there is an event when there is room again.
         match self.flush() {
-            // What is left of it is written next.
             Err(error) if !is_patience(&error) => Err(error),
             _ => Ok(count),
         }

@@ -124,15 +124,15 @@ impl Connector {
     pub(crate) fn cannot_set_up(&self, connection: u64, error: &TlsError) -> String {
         let host_port = self.target().text();
         let words = error.words_of_connector();
-        let line = format!("{words} for connection [C{connection}] to {host_port}: {error}");
-        let news = self.failures.is_news(&line);
-        if news {
-            logging::log!(SERVER, Error, "{line}");
+        let message = format!("[C{connection}] Connection to {host_port} failed: {words}: {error}");
+        if self.failures.is_news(&message) {
+            logging::log!(SERVER, Error, "{words} for connection [C{connection}] to {host_port}: {error}");
             logging::log!(SERVER, Error, "[C{connection}] Connection aborted due to internal setup error");
+            logging::log!(SERVER, Info, "{message}");
         } else {
-            logging::log!(SERVER, Debug, "{line}");
+            logging::log!(SERVER, Debug, "{message}");
         }
-        format!("[C{connection}] Connection to {host_port} failed: {words}: {error}")
+        message
     }
 
     /// The look-up is over, and a connection with this number is being made.
