@@ -69,10 +69,11 @@ impl ConnectOptions {
         if let Some(user) = user {
             mechanisms = mechanisms.password(user, password.unwrap_or_default());
         }
+        let named = self.sasl.mechanisms.as_ref().is_some_and(|only| only.iter().any(|name| name == "EXTERNAL"));
+        if named || self.tls.certificate.is_some() {
+            mechanisms = mechanisms.external();
+        }
         if let Some(only) = &self.sasl.mechanisms {
-            if only.iter().any(|name| name == "EXTERNAL") {
-                mechanisms = mechanisms.external();
-            }
             mechanisms = mechanisms.only(only.iter().map(String::as_str));
         }
         Some(mechanisms)
