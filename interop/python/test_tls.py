@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import trustme
 from proton import ConnectionException, Message, SSLDomain
-from proton.reactor import AtMostOnce
 from proton.utils import BlockingConnection
 from support.router import PATIENCE, free_port, program, wait_until
 
@@ -82,32 +81,35 @@ def join(port, domain, mechanisms="ANONYMOUS"):
     return BlockingConnection(url, ssl_domain=domain, allowed_mechs=mechanisms, timeout=PATIENCE)
 
 
-def test_messages_of_any_size_travel_over_tls(secured, files):
-    _, port = secured("requireSsl: yes")
-    connection = join(port, files.domain())
-    receiver = connection.create_receiver("over/tls", credit=10)
-    sender = connection.create_sender("over/tls", options=AtMostOnce())
+class At:
+    """A router at another of its listeners."""
+
+    def __init__(self, router, url):
+        self.url, self.told = url, router.told
+
+
+def test_messages_of_any_size_travel_over_tls(secured, connect, files):
+    router, port = secured("requireSsl: yes")
+    peer = connect(At(router, f"amqps://localhost:{port}"), ssl_domain=files.domain())
+    receiver, sender = peer.receiver("over/tls"), peer.sender("over/tls")
 
     for size in (1, 16 * 1024, 3_000_000):
-        sender.send(Message(body=b"x" * size))
-        message = receiver.receive(PATIENCE)
-        receiver.accept()
-        assert len(message.body) == size
-
-    connection.close()
+        sent = sender.send(Message(body=b"x" * size))
+        assert len(receiver.next().accept().body) == size
+        assert sent.outcome() == "accepted"
 
 
-def test_clients_with_and_without_tls_share_a_port(secured, files):
-    _, port = secured()
-    plain = BlockingConnection(f"amqp://localhost:{port}", allowed_mechs="ANONYMOUS", timeout=PATIENCE)
-    receiver = plain.create_receiver("shared", credit=1)
-    connection = join(port, files.domain())
+def test_clients_with_and_without_tls_share_a_port(secured, connect, files):
+    router, port = secured()
+    peer = connect(At(router, f"amqp://localhost:{port}"))
+    receiver = peer.receiver("shared")
+    peer.router = At(router, f"amqps://localhost:{port}")
+    encrypted = peer.connect(ssl_domain=files.domain())
 
-    connection.create_sender("shared", options=AtMostOnce()).send(Message(body="from afar"))
+    sent = peer.sender("shared", connection=encrypted).send("from afar")
 
-    assert receiver.receive(PATIENCE).body == "from afar"
-    connection.close()
-    plain.close()
+    assert receiver.next().accept().body == "from afar"
+    assert sent.outcome() == "accepted"
 
 
 def test_a_client_is_known_by_its_certificate(secured, files):

@@ -243,8 +243,13 @@ impl std::fmt::Debug for Session {
     }
 }
 
+/// In the words of OpenSSL where scripts look for them, with the reason behind.
 fn invalid(error: &Error) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, error.to_string())
+    let text = match error {
+        Error::InvalidCertificate(_) => format!("certificate verify failed: {error}"),
+        _ => error.to_string(),
+    };
+    io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
 type Process<Data> =
