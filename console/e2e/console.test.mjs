@@ -152,6 +152,19 @@ test('an entity is created by a form, found and deleted', { skip }, async () => 
   await row('made.here').waitFor({ state: 'detached' });
 });
 
+test('an entity is changed by a form that asks only for what can be changed', { skip }, async () => {
+  await go(page, 'entities/log?q=MESSAGE', 'Entities');
+  await row('MESSAGE').filter({ hasText: 'B' }).first().click();
+  await page.getByRole('complementary').getByRole('button', { name: 'Change…' }).click();
+  const form = page.getByRole('dialog', { name: /^Change log/ });
+  assert.equal(await form.getByLabel(/^module/).count(), 0);
+  await form.getByLabel(/^enable/).fill('warning+');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+  await page.getByRole('complementary').getByText('warning+').waitFor();
+  await page.keyboard.press('Escape');
+});
+
 test('what the router refuses is said in its own words', { skip }, async () => {
   await go(page, 'entities/autoLink', 'Entities');
   await page.getByRole('button', { name: 'Create…' }).click();

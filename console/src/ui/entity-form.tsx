@@ -187,6 +187,8 @@ interface InputProperties {
 function Input({ field, router, text, error, original, onText }: InputProperties) {
   const { attribute, placeholder, secret, names } = field;
   const id = useId();
+  // The whole description shows once the field has been gone to, and stays: what is below must not move away from under a click.
+  const [visited, setVisited] = useState(false);
   const common = {
     id,
     name: attribute.name,
@@ -217,7 +219,7 @@ function Input({ field, router, text, error, original, onText }: InputProperties
     );
   }
   return (
-    <div class={`field${error ? ' wrong' : ''}`}>
+    <div class={`field${error ? ' wrong' : ''}${visited ? ' visited' : ''}`} onFocusCapture={() => setVisited(true)}>
       <label for={id}>
         {attribute.name}
         {attribute.required && <span class="required"> required</span>}
