@@ -18,7 +18,7 @@ use std::string::FromUtf8Error;
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
-/// The configuration for a router that is given no file: standalone, clients on the standard port of all addresses
+/// The configuration for a router that is given no file: standalone, clients of this machine on the standard port
 /// without authentication, and the treatments of addresses that the old router's installation came with.
 const BUILT_IN: &str = include_str!("built_in.conf");
 

@@ -7,6 +7,7 @@ mod failure;
 mod generate;
 mod manage;
 mod message_options;
+mod policy;
 mod receive;
 mod router;
 mod run;
@@ -43,6 +44,7 @@ enum Command {
     Receive(receive::ReceiveArguments),
     Stat(stat::StatArguments),
     Manage(manage::ManageArguments),
+    Policy(policy::PolicyArguments),
     User(user::UserArguments),
     Bench(Box<bench::BenchArguments>),
     Completions(generate::CompletionsArguments),
@@ -70,6 +72,7 @@ pub fn run(words: impl Iterator<Item = OsString>, out: &mut dyn Write, err: &mut
         Some(Command::Receive(arguments)) => receive::run(&arguments, out, err),
         Some(Command::Stat(arguments)) => stat::run(&arguments, out),
         Some(Command::Manage(arguments)) => manage::run(arguments, out),
+        Some(Command::Policy(arguments)) => policy::run(&arguments, out),
         Some(Command::User(arguments)) => user::run(&arguments, out, err),
         Some(Command::Bench(arguments)) => bench::run(*arguments, out),
         Some(Command::Completions(arguments)) => generate::completions(&arguments, out),

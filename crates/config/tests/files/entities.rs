@@ -6,11 +6,11 @@ use management::schema::{self, Source};
 use std::time::Duration;
 
 #[test]
-fn the_built_in_configuration_serves_clients_on_the_standard_port() {
+fn the_built_in_configuration_serves_this_machine_on_the_standard_port() {
     let config = Config::built_in();
     let (entity, listener) = config.listeners().next().unwrap();
-    assert_eq!((listener.host.as_str(), listener.port.as_str()), ("0.0.0.0", "amqp"));
-    assert_eq!(entity.attributes.text("identity"), Some("listener/0.0.0.0:amqp"));
+    assert_eq!((listener.host.as_str(), listener.port.as_str()), ("localhost", "amqp"));
+    assert_eq!(entity.attributes.text("identity"), Some("listener/localhost:amqp"));
     assert_eq!((config.router.mode, config.addresses().count()), (Mode::Standalone, 5));
 }
 

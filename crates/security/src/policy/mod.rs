@@ -6,6 +6,7 @@
 
 mod addresses;
 mod admission;
+mod explain;
 mod hosts;
 mod links;
 mod list;
@@ -16,6 +17,7 @@ mod vhosts;
 
 pub use addresses::{AddressRules, Addresses};
 pub use admission::{Admissions, Admitted, Denial, Denied, OpenRequest, Reason, VhostUse};
+pub use explain::Explanation;
 pub use hosts::Hosts;
 pub use links::{LinkDenial, LinkRequest};
 pub use settings::{Authorised, Settings};

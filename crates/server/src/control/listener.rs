@@ -46,6 +46,21 @@ impl Listener {
         self.attributes.text("name").unwrap_or_default()
     }
 
+    /// What its operator should know: that anybody on the network may connect. `None`: not anybody may.
+    pub(crate) fn exposure(&self, bound: &[SocketAddr]) -> Option<String> {
+        let open = bound.iter().find(|address| !address.ip().is_loopback())?;
+        let remedy = match (self.config.authenticate_peer, self.config.is_http()) {
+            (true, _) => return None,
+            (false, true) => "set authenticatePeer: yes with an sslProfile",
+            (false, false) => "set authenticatePeer: yes",
+        };
+        Some(format!(
+            "Listener '{}' is open to the network on {open}, and takes peers without authentication: {remedy}, or let it \
+             listen on a loopback address",
+            self.name()
+        ))
+    }
+
     /// Whether it does not listen, and will not.
     #[cfg(test)]
     pub(crate) fn has_failed(&self) -> bool {
@@ -94,6 +109,26 @@ mod tests {
             accepted: Arc::default(),
             sasl: std::sync::Arc::new(|_, _| Box::new(security::ServerMechanisms::new())),
         }
+    }
+
+    fn exposed(attributes: &[(&str, Value)], bound: &str) -> bool {
+        let mut listener = listener("5672");
+        for (name, value) in attributes {
+            listener.attributes.set(*name, value.clone());
+        }
+        listener.config = ListenerConfig::from_attributes(&listener.attributes).unwrap();
+        listener.exposure(&[bound.parse().unwrap()]).is_some()
+    }
+
+    #[test]
+    fn a_listener_that_takes_anybody_from_the_network_is_told_of() {
+        assert!(exposed(&[], "0.0.0.0:5672") && exposed(&[], "[::]:5672") && exposed(&[], "10.0.0.1:5672"));
+    }
+
+    #[test]
+    fn a_listener_for_this_machine_or_for_peers_that_authenticate_is_nothing_to_tell_of() {
+        assert!(!exposed(&[], "127.0.0.1:5672") && !exposed(&[], "[::1]:5672"));
+        assert!(!exposed(&[("authenticatePeer", Value::Bool(true))], "0.0.0.0:5672"));
     }
 
     #[test]

@@ -104,6 +104,9 @@ impl Listeners {
                 } else {
                     logging::log!(SERVER, Notice, "{}", listener.announcement(&bound));
                 }
+                if let Some(warning) = listener.exposure(&bound) {
+                    logging::log!(CONN_MGR, Warning, "{warning}");
+                }
                 listener.stand = Stand::Listening(bound);
                 Ok(())
             }
