@@ -35,6 +35,8 @@ pub struct PathEngine {
     nodes: NodeTable,
     /// This router's own link state.
     own: LinkState,
+    /// The sequence number of the link state that everybody was told last.
+    flooded: i64,
     addresses: LocalAddresses,
     advertise_at: Duration,
     /// The topology has changed not long ago: advertisements are frequent.
@@ -68,6 +70,7 @@ impl PathEngine {
             links: Links::default(),
             nodes: NodeTable::new(config.max_routers),
             own: LinkState { id: config.id.clone(), ls_seq: config.first_ls_seq, ..LinkState::default() },
+            flooded: config.first_ls_seq,
             addresses: LocalAddresses::new(config.first_mobile_seq),
             advertise_at: now,
             flux_until: None,

@@ -25,11 +25,31 @@ def program(name):
     return str(Path(folder) / name)
 
 
+#: The ports that tests share out among them: none of those that the system gives to whoever asks for any.
+PORTS = range(11_000, 20_000)
+
+#: UDP sockets: who holds the UDP port of a number has the TCP port of that number. (crates/cli/tests/support/ports.rs goes
+#: by the same rule.)
+_held = []
+
+
 def free_port():
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody listens on, nor will until this process ends, not even while its router is away for a moment."""
+    begin = os.getpid() * 61
+    for number in range(len(PORTS)):
+        address = ("127.0.0.1", PORTS[(begin + number) % len(PORTS)])
+        token = socket.socket(type=socket.SOCK_DGRAM)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                token.bind(address)
+                probe.bind(address)
+            except OSError:
+                token.close()
+                continue
+        _held.append(token)
+        return address[1]
+    raise AssertionError(f"none of the ports {PORTS} is free")
 
 
 def wait_until(condition, what, patience=PATIENCE):

@@ -1,12 +1,12 @@
 //! Configuration files: what is read wrongly, refused late, or put to work in the wrong order.
 
 use std::io::ErrorKind;
-use std::net::TcpListener;
 use std::process::Stdio;
 
 use amqp::Value;
 use management::client::Request;
 
+use crate::ports::free_port;
 use crate::support::node::Node;
 use crate::support::router::{ConfigFile, Router, Setup};
 use crate::support::wait_for;
@@ -100,12 +100,6 @@ fn the_first_client_finds_all_of_the_configuration_at_work_though_the_listener_c
     process.kill().expect("it is running");
     process.wait().expect("it was killed");
     assert_eq!(found, 2000);
-}
-
-/// A port that nobody listens on.
-fn free_port() -> u16 {
-    let probe = TcpListener::bind("127.0.0.1:0").expect("some port is free");
-    probe.local_addr().expect("it is bound").port()
 }
 
 // DISPATCH-1617, DISPATCH-1622

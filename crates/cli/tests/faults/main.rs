@@ -12,6 +12,8 @@ mod malformed;
 mod management;
 mod network;
 mod policies;
+#[path = "../support/ports.rs"]
+mod ports;
 mod presettled;
 mod settlement;
 mod support;

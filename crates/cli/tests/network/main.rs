@@ -4,4 +4,6 @@ mod edges;
 mod faults;
 mod management;
 mod messages;
+#[path = "../support/ports.rs"]
+mod ports;
 mod support;

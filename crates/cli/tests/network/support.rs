@@ -1,6 +1,5 @@
 //! Routers of a network, and what a test does with them.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,6 +11,8 @@ use amqp::performative::SenderSettleMode;
 use cli::client::{Client, ClientError, ConnectOptions, Node, Receiver, ReceiverOptions, Sender, Url};
 use management::Attributes;
 use management::client::Request;
+
+use crate::ports::free_port;
 
 /// How long anything in these tests may take before it is taken to hang.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -49,11 +50,6 @@ struct Process(Child);
 
 /// A file that is removed at the end.
 struct Scratch(PathBuf);
-
-/// A port that nobody listens on.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").expect("some port is free").local_addr().expect("it is bound").port()
-}
 
 impl Router {
     /// Starts an interior router with connectors to these others, each at a cost.

@@ -3,7 +3,7 @@
 use super::PathEngine;
 use crate::node::{Fetch, Owed};
 use crate::wire::{ALL_ROUTERS_ADDRESS, Body, router_address};
-use crate::{Level, LinkState, Module, NodeIndex};
+use crate::{Level, LinkRef, LinkState, Module, NodeIndex};
 
 impl PathEngine {
     /// Looks whether this router's neighbours are others than it has said.
@@ -29,8 +29,13 @@ impl PathEngine {
         self.advertise_at = self.now;
     }
 
-    /// Says this router's sequence numbers to everybody.
+    /// Says this router's sequence numbers to everybody, and before that its link state, if that has changed. (The old router
+    /// waits until each of the others asks for it; but it takes what it has not asked for.)
     pub(super) fn advertise(&mut self) {
+        if std::mem::replace(&mut self.flooded, self.own.ls_seq) != self.own.ls_seq {
+            let (instance, state) = (self.config.instance, self.own.clone());
+            self.send(ALL_ROUTERS_ADDRESS, None, Body::LinkState { instance, state });
+        }
         let flux = self.flux_until.is_some();
         self.advertise_at = self.now + if flux { self.config.ra_interval_flux } else { self.config.ra_interval };
         let (instance, ls_seq, mobile_seq) = (self.config.instance, self.own.ls_seq, self.addresses.seq);
@@ -79,10 +84,17 @@ impl PathEngine {
             // It was overtaken by a later one.
             return;
         }
+        let asked = node.link_state_fetch.asked.is_some();
+        let newer = node.link_state.as_ref().is_none_or(|known| known.ls_seq < state.ls_seq);
         node.link_state_fetch.answered(state.ls_seq);
         let changed = node.link_state.as_ref().is_none_or(|known| known.peers != state.peers);
         let peers: Vec<String> = state.peers.keys().filter(|peer| **peer != self.config.id).cloned().collect();
-        node.link_state = Some(state);
+        if asked && newer && changed {
+            self.pass_on(instance, &state);
+        }
+        if let Some(node) = self.nodes.get_mut(index) {
+            node.link_state = Some(state);
+        }
         for peer in peers {
             if self.find_or_add(&peer).is_none() {
                 break;
@@ -91,6 +103,20 @@ impl PathEngine {
         if changed {
             self.topology_changed();
             self.compute_soon();
+        }
+    }
+
+    /// Tells the neighbours of a link state that had to be asked for: then not everybody was told of it. An old router asks once
+    /// when it hears of a change, perhaps by a way that the change has broken, and then not for seconds; until then it lets no
+    /// message pass that comes by the new way.
+    fn pass_on(&mut self, instance: i64, state: &LinkState) {
+        let neighbors: Vec<(String, LinkRef)> = (self.links.peers().into_keys())
+            .filter(|id| *id != state.id)
+            .filter_map(|id| self.links.to(&id).map(|(link, _)| link).map(|link| (id, link)))
+            .collect();
+        for (id, link) in neighbors {
+            let body = Body::LinkState { instance, state: state.clone() };
+            self.send_for(&state.id, &router_address(&id), Some(link), body);
         }
     }
 

@@ -6,7 +6,13 @@ use crate::{Level, LinkRef, Module, Output};
 
 impl PathEngine {
     pub(super) fn send(&mut self, to: &str, on: Option<LinkRef>, body: Body) {
-        let message = ControlMessage { id: self.config.id.clone(), body };
+        let id = self.config.id.clone();
+        self.send_for(&id, to, on, body);
+    }
+
+    /// Sends what another router has said.
+    pub(super) fn send_for(&mut self, id: &str, to: &str, on: Option<LinkRef>, body: Body) {
+        let message = ControlMessage { id: id.to_owned(), body };
         if self.traces && !matches!(message.body, Body::AddressChange { .. } | Body::Addresses { .. }) {
             let (module, receiver) = (message.body.module(), message.body.receiver(to));
             self.trace(module, Level::Trace, || format!("SENT: {message}{receiver}"));

@@ -2,7 +2,7 @@
 
 use crate::network::{Network, SECOND};
 use router_net::wire::{Body, ControlMessage, HELLO_ADDRESS};
-use router_net::{Config, Hint, Level, LinkRef, Output, PathEngine};
+use router_net::{Config, Hint, Level, LinkRef, LinkState, Output, PathEngine};
 use std::time::Duration;
 
 fn ring() -> Network {
@@ -400,4 +400,55 @@ fn a_connection_that_leads_back_is_told_of_once() {
     let outputs = std::iter::from_fn(|| engine.poll_output());
     let told: Vec<Output> = outputs.filter(|output| matches!(output, Output::LeadsHere { .. })).collect();
     assert_eq!(told, [Output::LeadsHere { link: LinkRef(1) }]);
+}
+
+/// What an engine has sent since the last time: on which connection, to which address.
+fn sent(engine: &mut PathEngine) -> Vec<(Option<LinkRef>, String, ControlMessage)> {
+    let outputs = std::iter::from_fn(|| engine.poll_output());
+    let sent = outputs.filter_map(|output| match output {
+        Output::Send { to, on, content } => Some((on, to, ControlMessage::decode(&content).unwrap())),
+        _ => None,
+    });
+    sent.collect()
+}
+
+/// An engine with the neighbours B and C, which have said nothing of their link states.
+fn between_two() -> PathEngine {
+    let mut engine = PathEngine::new(Config::new("A", 1), SECOND);
+    for (link, id) in [(1, "B"), (2, "C")] {
+        engine.neighbor_up(SECOND, LinkRef(link), 1);
+        let body = Body::Hello { instance: 1, seen: vec!["A".to_owned()] };
+        let greeting = ControlMessage { id: id.to_owned(), body };
+        engine.receive(SECOND, Some(LinkRef(link)), &greeting.encode(HELLO_ADDRESS));
+    }
+    sent(&mut engine);
+    engine
+}
+
+#[test]
+fn a_changed_link_state_is_told_to_everybody_unasked() {
+    let mut network = ring();
+    let sent = |network: &Network| ["B", "D"].map(|id| network.routers[id].sent);
+    let before = sent(&network);
+    network.join("A", "C", 1);
+    network.run(Duration::from_millis(500));
+    network.assert_converged();
+    let others = network.routers["B"].engine.nodes().filter(|node| node.link_state.len() == 3).count();
+    assert_eq!(others, 2, "A and C have three neighbours each");
+    // They greet their neighbours, and ask for nothing.
+    let after = sent(&network);
+    assert!(after.iter().zip(before).all(|(after, before)| after - before <= 2), "{before:?}, {after:?}");
+}
+
+#[test]
+fn a_link_state_that_had_to_be_asked_for_is_passed_on_to_the_other_neighbours_once() {
+    let mut engine = between_two();
+    let state = LinkState { id: "B".to_owned(), ls_seq: 1, peers: [("A".to_owned(), 1)].into() };
+    let body = Body::LinkState { instance: 1, state };
+    let update = ControlMessage { id: "B".to_owned(), body };
+    for _ in 0..2 {
+        engine.receive(SECOND, Some(LinkRef(1)), &update.encode("amqp:/_topo/0/A/qdrouter"));
+    }
+    let passed: Vec<_> = sent(&mut engine).into_iter().filter(|(.., message)| message.id == "B").collect();
+    assert_eq!(passed, [(Some(LinkRef(2)), "amqp:/_topo/0/C/qdrouter".to_owned(), update)]);
 }

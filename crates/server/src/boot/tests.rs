@@ -4,6 +4,7 @@
 use super::*;
 use crate::control::plane::End;
 use management::{Attributes, Backend, EntityType, Failure, RequestContext};
+use ports::free_port;
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,6 +13,8 @@ mod authentication;
 mod http;
 mod network;
 mod policy;
+#[path = "../../../cli/tests/support/ports.rs"]
+mod ports;
 mod reload;
 mod stopping;
 mod tls;
@@ -119,11 +122,6 @@ fn type_of(name: &str) -> &'static EntityType {
 
 fn attributes(pairs: &[(&str, &str)]) -> Attributes {
     Attributes(pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).into())).collect())
-}
-
-/// A port that nobody listens on.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn can_connect(port: u16) -> bool {

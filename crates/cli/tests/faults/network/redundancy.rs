@@ -4,9 +4,10 @@
 use amqp::DeliveryState;
 
 use super::next;
+use crate::ports::free_port;
 use crate::support::cable::Cable;
 use crate::support::codec::message;
-use crate::support::interior::{free_port, goes_through};
+use crate::support::interior::goes_through;
 use crate::support::links::Link;
 use crate::support::router::Router;
 use crate::support::wire::Wire;

@@ -1,13 +1,12 @@
 //! Routers of a network.
 
-use std::net::TcpListener;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use management::Attributes;
 
 use super::router::{Router, Setup};
 use super::wait_for;
+use crate::ports::free_port;
 
 /// What stands in the configuration of every router of a network.
 const COMMON: &str = "\
@@ -26,16 +25,6 @@ pub(crate) struct Interior {
     router: Router,
     id: String,
     pub(crate) port_for_routers: u16,
-}
-
-/// A port that nobody listens on. It is none of those that the system gives out, so that a router which is away for a
-/// moment finds its port free when it returns.
-pub(crate) fn free_port() -> u16 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let begin = std::process::id().wrapping_mul(61);
-    let port = |number: u32| 15_000 + (begin.wrapping_add(number) % 17_000) as u16;
-    let mut ports = std::iter::repeat_with(|| port(NEXT.fetch_add(1, Ordering::Relaxed)));
-    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("it goes on for ever")
 }
 
 /// A section of the configuration: a connector to a router, at a cost.
