@@ -69,18 +69,21 @@ impl Graph {
         paths
     }
 
-    /// The tree of shortest paths from `root`, and which of them lead through `own`.
+    /// The tree of shortest paths from `root`, and which of them lead through `own`: as far as it has to be known for that.
     fn tree(&self, root: usize, own: usize, work: &mut Work) {
         work.reset(self.edges.len());
         let at_root = Reached { cost: 0, hops: 0, first: root, last: root, through: root == own };
         work.reached[root] = Some(at_root);
         work.open.push(Reverse((0, root)));
+        // Routers to which the best way so far leads through `own`, and may lead on.
+        let mut through_open = usize::from(root == own);
         while let Some(Reverse((cost, from))) = work.open.pop() {
             // A router is in the heap once for each time that a shorter way was found.
             if std::mem::replace(&mut work.visited[from], true) {
                 continue;
             }
             let Some(via) = work.reached[from] else { continue };
+            through_open -= usize::from(via.through);
             for &(to, more) in &self.edges[from] {
                 let cost = cost.saturating_add(more);
                 if work.reached[to].is_some_and(|known| known.cost <= cost) {
@@ -88,8 +91,13 @@ impl Graph {
                 }
                 let first = if from == root { to } else { via.first };
                 let through = via.through || to == own;
+                through_open -= usize::from(work.reached[to].is_some_and(|known| known.through));
+                through_open += usize::from(through);
                 work.reached[to] = Some(Reached { cost, hops: via.hops + 1, first, last: from, through });
                 work.open.push(Reverse((cost, to)));
+            }
+            if through_open == 0 && work.visited[own] {
+                return;
             }
         }
     }

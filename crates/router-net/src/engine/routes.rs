@@ -7,6 +7,10 @@ use crate::{Level, Module, NodeIndex, Output, log};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// The ways to all routers are listed in the log for so many routers at most, which is all that the old router can have. The
+/// lists grow with the square of the network.
+const LISTED: usize = 128;
+
 impl PathEngine {
     /// Routes are computed before the call at hand ends.
     pub(super) fn compute_now(&mut self) {
@@ -137,6 +141,11 @@ impl PathEngine {
     }
 
     fn log_paths(&mut self) {
+        let (routers, radius) = (self.nodes.len() + 1, self.radius);
+        if routers > LISTED {
+            let text = format!("Computed the ways to {} other routers. Computed radius: {radius}", routers - 1);
+            return self.log(Module::RouterLs, Level::Info, text);
+        }
         let reached = || {
             let nodes = self.nodes.indexes_by_id().into_iter().filter_map(|index| self.nodes.get(index));
             nodes.filter_map(|node| Some((node.id.as_str(), node.route.as_ref()?)))
