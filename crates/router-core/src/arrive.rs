@@ -4,6 +4,7 @@
 
 use crate::address::key::{parse, phase_char, write_key};
 use crate::arena::index_of;
+use crate::copies;
 use crate::core::Core;
 use crate::delivery::NO_INGRESS;
 use crate::forward::Passage;
@@ -12,6 +13,8 @@ use crate::{Host, Now, Offer, RouterIndex, Treatment};
 
 /// How long after a change of routes other routers may still go by the ones before.
 const CHANGING: Now = Now::from_secs(5);
+/// How long after that copies may still come of what was taken before.
+const SETTLED: Now = Now::from_secs(6);
 
 /// Where the last delivery on a link went, and where it had come from.
 pub(crate) struct Arrivals {
@@ -103,11 +106,29 @@ impl<H: Host> Core<H> {
         origin
     }
 
-    /// Whether a copy of a multicast came from a neighbour that should not have sent it: there is another on the way here
-    /// from where the message entered the network, and what that one sends is enough. (In a full mesh the old router sends
-    /// copies on that everybody has.) While routes change, routers may see that way differently, and nothing is refused.
-    pub(crate) fn is_astray(&self, link: u32, addr: u32, passage: &Passage<'_, H::Content>) -> bool {
-        if self.addresses[addr].treatment != Treatment::Multicast || self.now() < self.routes_changed + CHANGING {
+    /// Whether a message from another router is a copy of a multicast that is too much. (The old router sends a copy to each
+    /// neighbour that leads to consumers, though others have sent it one already.)
+    #[inline]
+    pub(crate) fn is_too_much(&mut self, host: &H, link: u32, addr: u32, passage: &Passage<'_, H::Content>) -> bool {
+        self.addresses[addr].treatment == Treatment::Multicast
+            && (self.is_astray(link, passage) || self.is_double(host, addr, passage))
+    }
+
+    /// Whether the same has come by another way. Once the network is at rest nobody need look.
+    #[inline(never)]
+    fn is_double(&mut self, host: &H, addr: u32, passage: &Passage<'_, H::Content>) -> bool {
+        let now = self.now();
+        let Some(offer) = passage.offer.filter(|_| now < self.routes_changed + SETTLED) else { return false };
+        let Some(digest) = host.digest() else { return false };
+        let way = copies::way(offer.trace.iter());
+        self.copies.is_double(now, (digest, addr, passage.ingress.number()), way)
+    }
+
+    /// Whether a copy came from a neighbour that should not have sent it: there is another on the way here from where the
+    /// message entered the network, and what that one sends is enough. While routes change, routers may see that way
+    /// differently, and nothing is refused.
+    fn is_astray(&self, link: u32, passage: &Passage<'_, H::Content>) -> bool {
+        if self.now() < self.routes_changed + CHANGING {
             return false;
         }
         let origin = passage.ingress.router().and_then(|origin| self.routers.get(origin));

@@ -5,6 +5,7 @@ use crate::address::table::Addresses;
 use crate::arena::Arena;
 use crate::auto_links::AutoLinks;
 use crate::connection::Connection;
+use crate::copies::Copies;
 use crate::delivery::Delivery;
 use crate::exchanges::Exchanges;
 use crate::floods::Floods;
@@ -44,6 +45,7 @@ pub struct Core<H: Host> {
     pub(crate) control_addresses: Vec<u32>,
     /// Messages of the routing protocol that flood the network now.
     pub(crate) floods: Floods,
+    pub(crate) copies: Copies,
     /// When a route changed last.
     pub(crate) routes_changed: Now,
     /// Connections to other routers, by their number; `NONE`: the number is free.
@@ -86,6 +88,7 @@ impl<H: Host> Core<H> {
             routers: Routers::new(secret),
             control_addresses: Vec::new(),
             floods: Floods::default(),
+            copies: Copies::default(),
             routes_changed: Now::ZERO,
             neighbors: Vec::new(),
             statistics: RouterStatistics::default(),

@@ -91,7 +91,7 @@ impl<H: Host> Core<H> {
             self.deliver_control(host, passage, offer)
         } else {
             let addr = self.resolve_arrival(link, offer).filter(|_| !self.is_looping(offer));
-            let addr = addr.filter(|addr| !self.is_astray(link, *addr, passage));
+            let addr = addr.filter(|addr| !self.is_too_much(host, link, *addr, passage));
             match addr {
                 Some(addr) => self.forward(host, addr, passage),
                 None => self.unroutable(host, passage, DeliveryState::Released),

@@ -51,7 +51,7 @@ pub trait Host {
 
     /// A number that tells the body of the message now being offered from others, whatever its annotations say: copies of
     /// one message that come by several ways have the same. `None`: they cannot be told apart. Asked for only where the
-    /// routing protocol floods the network.
+    /// routing protocol floods the network, and of multicasts while routes change.
     fn digest(&self) -> Option<u64> {
         None
     }

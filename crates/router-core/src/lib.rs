@@ -36,6 +36,7 @@ mod auto_links;
 mod bind;
 mod connection;
 mod control;
+mod copies;
 mod core;
 mod credit;
 mod delays;

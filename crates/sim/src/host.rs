@@ -106,6 +106,8 @@ pub struct SimHost {
     /// Links that the core is to hear are attached.
     pub(crate) opened: VecDeque<(LinkKey, u32)>,
     pub(crate) told: VecDeque<Told>,
+    /// It can tell a multicast message that came before from another one.
+    pub(crate) tells_copies: bool,
     /// Lines of the log from this level on are printed.
     pub(crate) logged: Option<Level>,
 }
@@ -121,6 +123,7 @@ impl SimHost {
             out: Vec::new(),
             opened: VecDeque::new(),
             told: VecDeque::new(),
+            tells_copies: true,
             logged: None,
         }
     }
@@ -227,9 +230,12 @@ impl Host for SimHost {
     }
 
     fn digest(&self) -> Option<u64> {
-        let body = self.offered.as_ref()?.control()?;
+        let offered = self.offered.as_ref()?;
         let mut hasher = DefaultHasher::new();
-        hasher.write(body);
+        match (offered.control(), offered.id) {
+            (Some(body), _) => hasher.write(body),
+            (None, id) => hasher.write_u64(id.filter(|_| self.tells_copies)?),
+        }
         Some(hasher.finish())
     }
 

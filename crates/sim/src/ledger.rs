@@ -1,6 +1,6 @@
 //! What became of every message: the account against which networks are checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use amqp::DeliveryState;
 
@@ -61,6 +61,8 @@ impl Entry {
 #[derive(Debug, Default)]
 pub struct Ledger {
     entries: BTreeMap<u64, Entry>,
+    /// Clients that may get a multicast twice.
+    tolerant: BTreeSet<usize>,
     next: u64,
 }
 
@@ -93,11 +95,20 @@ impl Ledger {
         entry.fate = Some(fate);
     }
 
+    /// A client of an old router may get a multicast twice.
+    pub fn tolerate_doubles(&mut self, client: usize) {
+        self.tolerant.insert(client);
+    }
+
     /// A receiver got a message.
     pub(crate) fn received(&mut self, id: u64, receiver: Receiver) {
+        let tolerant = self.tolerant.contains(&receiver.0);
         let entry = self.entry(id);
         let again =
             if entry.is_multicast() { entry.receivers.contains(&receiver) } else { !entry.receivers.is_empty() };
+        if again && tolerant {
+            return;
+        }
         assert!(!again, "message {id} is doubled: {receiver:?} gets it too: {entry:?}");
         entry.receivers.push(receiver);
     }

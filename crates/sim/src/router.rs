@@ -6,13 +6,15 @@ use router_core::{
     AttachInfo, ConnKey, ConnectionInfo, Core, Level, LinkKey, LinkTerms, Mode, NetworkEvent, NewAddressConfig, Now,
     Offer, Offered, OutKey, Role, RouterSettings, Treatment,
 };
-use router_net::{Config, LinkRef, Output, PathEngine};
+use router_net::{Config, LinkRef, NodeIndex, Output, PathEngine};
 
 use crate::frame::{Attach, Frame, WireLink};
 use crate::host::{Conn, SimHost, Told, print_line};
 use crate::message::Message;
 use crate::random::Random;
 
+/// Routers that an old router knows at most.
+const MASK_BITS: u16 = 128;
 /// Credit for senders.
 const LINK_CAPACITY: u32 = 250;
 /// The routing protocol's own addresses.
@@ -65,6 +67,11 @@ impl Router {
         let mut router = Self { id: id.to_owned(), core, engine, host, control: ControlTraffic::default() };
         router.carry_on(now);
         router
+    }
+
+    /// It sends multicasts as old routers do, and takes all that come.
+    pub(crate) fn make_old(&mut self) {
+        self.host.tells_copies = false;
     }
 
     /// Prints what it logs, from this level on.
@@ -295,6 +302,14 @@ impl Router {
     }
 
     fn carry_out(&mut self, now: Now, output: Output) {
+        let output = match output {
+            Output::Route { index, next_hop, cost, .. } if !self.host.tells_copies => {
+                // To the old router all ways are right.
+                let valid_origins = (0..MASK_BITS).map(NodeIndex).collect();
+                Output::Route { index, next_hop, cost, comes_by: None, valid_origins }
+            }
+            other => other,
+        };
         let content = |to: &str, bytes| Rc::new(Message::of_router(bytes, to));
         let left = output.carry_out(&mut self.core, &mut self.host, now, content);
         if let Some(Output::Log { module, level, text }) = left

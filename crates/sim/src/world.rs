@@ -1,7 +1,7 @@
 //! The world: routers, clients and connections, virtual time, and what is going to happen.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::time::Duration;
 
 use router_core::{Level, Now};
@@ -77,6 +77,8 @@ pub struct World {
     /// What became of every message.
     pub ledger: Ledger,
     pub(crate) max_routers: u16,
+    /// Ids of routers that send multicasts as old ones do.
+    old: BTreeSet<String>,
     pub(crate) logged: Option<Level>,
     pub(crate) sites: Vec<Site>,
     pub(crate) trunks: Vec<Trunk>,
@@ -96,6 +98,7 @@ impl World {
             random: Random::new(seed),
             ledger: Ledger::default(),
             max_routers: 128,
+            old: BTreeSet::new(),
             logged: None,
             sites: Vec::new(),
             trunks: Vec::new(),
@@ -111,6 +114,12 @@ impl World {
     /// How many routers a network may have; before any is added.
     pub fn set_max_routers(&mut self, most: u16) {
         self.max_routers = most;
+    }
+
+    /// Has a router send multicasts as old ones do: to each neighbour that leads to consumers, whoever sent them a copy
+    /// already. Before it is added.
+    pub fn make_old(&mut self, id: &str) {
+        self.old.insert(id.to_owned());
     }
 
     /// Prints what routers log, from this level on; before any is added.
@@ -213,6 +222,9 @@ impl World {
         site.timer = None;
         let mut running = Router::new(self.now, &site.id, site.instance, self.max_routers, &mut self.random);
         running.set_log(self.logged);
+        if self.old.contains(&site.id) {
+            running.make_old();
+        }
         site.router = Some(running);
         self.collect(router);
     }

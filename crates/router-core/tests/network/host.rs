@@ -17,6 +17,8 @@ const DESCRIPTOR: usize = 3;
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     pub(crate) number: u64,
+    /// What stands for its bytes.
+    pub(crate) body: u64,
     pub(crate) to: Option<String>,
     pub(crate) priority: u8,
     pub(crate) subject: Option<String>,
@@ -29,7 +31,15 @@ pub(crate) struct Message {
 impl Message {
     pub(crate) fn new(number: u64, to: Option<&str>, priority: u8) -> Self {
         let complete = Arc::new(AtomicBool::new(true));
-        Self { number, to: to.map(str::to_owned), priority, subject: None, annotations: Vec::new(), complete }
+        Self {
+            number,
+            body: number,
+            to: to.map(str::to_owned),
+            priority,
+            subject: None,
+            annotations: Vec::new(),
+            complete,
+        }
     }
 
     pub(crate) fn router(&self) -> RouterAnnotations<'_> {
@@ -128,6 +138,9 @@ impl Host for MeshHost {
     fn drained(&mut self, _: u32) {}
     fn subject<'a>(&'a self, content: Option<&'a Arc<Message>>) -> Option<&'a str> {
         content.map(|content| &**content).or(self.offered.as_ref())?.subject.as_deref()
+    }
+    fn digest(&self) -> Option<u64> {
+        self.offered.as_ref().map(|message| message.body)
     }
     fn retain(&mut self) -> Arc<Message> {
         Arc::new(self.offered.clone().expect("a message is being offered"))

@@ -111,12 +111,12 @@ fn a_copy_that_can_go_no_further_is_released() {
     assert_eq!(mesh.told[&message], (Some(DeliveryState::Released), true));
 }
 
-/// Has B believe that everything for everyone passes there.
-fn everything_passes_b(mesh: &mut Mesh) {
+/// Has a router of the full mesh believe that everything for everyone passes there.
+fn everything_passes(mesh: &mut Mesh, router: usize) {
     let all: RouterSet = (0..4).map(RouterIndex).collect();
-    for other in [0, 2, 3] {
-        let (index, next_hop) = (mesh.index(1, other), mesh.connection(1, other));
-        let record = &mut mesh.routers[1];
+    for other in (0..4).filter(|other| *other != router) {
+        let (index, next_hop) = (mesh.index(router, other), mesh.connection(router, other));
+        let record = &mut mesh.routers[router];
         let route = Route { next_hop, cost: 1, comes_by: None, valid_origins: all.clone() };
         record.core.set_route(mesh.now, &mut record.host, index, Some(route));
     }
@@ -128,7 +128,7 @@ fn a_message_does_not_go_to_a_router_that_it_has_passed() {
     let receivers = [1, 2, 3].map(|router| mesh.receiver(router, "m", 10));
     let sender = mesh.sender(0, "m");
     // While routes change B believes so.
-    everything_passes_b(&mut mesh);
+    everything_passes(&mut mesh, 1);
     mesh.send(sender);
     let counts = mesh.counts(receivers);
     assert_eq!(counts[0], 1, "it came back to B");
@@ -141,10 +141,35 @@ fn a_copy_that_a_neighbor_should_not_have_sent_on_is_not_taken() {
     let receivers = [1, 2, 3].map(|router| mesh.receiver(router, "m", 10));
     let sender = mesh.sender(0, "m");
     // An old router sends messages on like that, in a full mesh.
-    everything_passes_b(&mut mesh);
+    everything_passes(&mut mesh, 1);
     mesh.now += Duration::from_secs(60);
     mesh.send(sender);
     assert_eq!(mesh.counts(receivers), [1, 1, 1]);
+}
+
+#[test]
+fn while_routes_change_the_first_copy_is_taken_and_no_other() {
+    for sends_all in [[1].as_slice(), &[1, 2], &[1, 2, 3], &[0, 1, 2, 3]] {
+        let mut mesh = joined(&FULL);
+        let receivers = [0, 1, 2, 3].map(|router| mesh.receiver(router, "m", 10));
+        // As old routers do at all times.
+        sends_all.iter().for_each(|router| everything_passes(&mut mesh, *router));
+        let sender = mesh.sender(0, "m");
+        mesh.send(sender);
+        assert_eq!(mesh.counts(receivers), [1, 1, 1, 1], "{sends_all:?}");
+    }
+}
+
+#[test]
+fn while_routes_change_the_same_may_be_sent_again() {
+    let mut mesh = joined(&FULL);
+    let receivers = [1, 2, 3].map(|router| mesh.receiver(router, "m", 10));
+    (1..4).for_each(|router| everything_passes(&mut mesh, router));
+    let sender = mesh.sender(0, "m");
+    for _ in 0..5 {
+        mesh.send_with(sender, |message| message.body = 7, false);
+    }
+    assert_eq!(mesh.counts(receivers), [5, 5, 5]);
 }
 
 #[test]
