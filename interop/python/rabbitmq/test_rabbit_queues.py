@@ -87,4 +87,4 @@ def test_what_was_accepted_outlives_a_broker_that_is_killed_under_load(start_way
         receiver.arrived.clear()
         return len(received) == count
 
-    client.until(take, "all that was accepted, which is more than " + str(len(before)), 60)
+    client.until(take, "all that was accepted, which is more than " + str(len(before)), 120)

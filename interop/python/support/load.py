@@ -3,7 +3,7 @@
 from collections import Counter, deque
 
 
-def send_all(sender, messages, patience=60):
+def send_all(sender, messages, patience=120):
     """Sends messages as credit allows; gives the number of each outcome once all are settled."""
     outcomes = Counter()
     waiting = deque()
@@ -22,7 +22,7 @@ def send_all(sender, messages, patience=60):
     return outcomes
 
 
-def receive_all(receiver, count, patience=60):
+def receive_all(receiver, count, patience=120):
     """The bodies of the next `count` messages that a receiver gets that accepts by itself; it is given credit for them."""
     receiver.flow(count - len(receiver.arrived))
     receiver.peer.until(lambda: len(receiver.arrived) >= count, f"{count} messages", patience)
@@ -40,7 +40,7 @@ class Persistent:
         self.again = deque()
         self.accepted = set()
 
-    def run_until(self, condition, patience=60):
+    def run_until(self, condition, patience=120):
         """Goes on until `condition` holds."""
         self.sender.peer.until(lambda: self._turn() or condition(), "acceptance of what is sent", patience)
 
