@@ -21,15 +21,15 @@ pub struct ConnectArguments {
     pub timeout: Duration,
 
     /// The user to authenticate as
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, alias = "sasl-username", value_name = "NAME")]
     pub user: Option<String>,
 
     /// The user's password; others can see it in the list of processes, so prefer --password-file
-    #[arg(long, value_name = "PASSWORD", conflicts_with = "password_file")]
+    #[arg(long, alias = "sasl-password", value_name = "PASSWORD", conflicts_with = "password_file")]
     pub password: Option<String>,
 
     /// A file whose first line is the user's password
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, alias = "sasl-password-file", value_name = "FILE")]
     pub password_file: Option<PathBuf>,
 
     /// The SASL mechanisms that may be used, separated by commas: SCRAM-SHA-256, PLAIN, EXTERNAL, ANONYMOUS, GSSAPI

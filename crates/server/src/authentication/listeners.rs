@@ -86,7 +86,12 @@ impl Authentication {
             Ok(cyrus) => Ok(Source::Cyrus(cyrus)),
             // Who asks for nothing in particular is served with what there is.
             Err(error) if names.is_none() && (is_http || !listener.authenticate_peer) && !self.0.cyrus.wanted => {
-                logging::log!(SERVER, Debug, "Only ANONYMOUS and EXTERNAL are offered: {error}");
+                // A library that is there and does not start has a configuration that somebody meant to be used.
+                if cyrus::Cyrus::load(security::tell_cyrus).is_ok() {
+                    logging::log!(SERVER, Warning, "Only ANONYMOUS and EXTERNAL are offered: {error}");
+                } else {
+                    logging::log!(SERVER, Debug, "Only ANONYMOUS and EXTERNAL are offered: {error}");
+                }
                 Ok(Source::Own(None))
             }
             Err(error) => {
