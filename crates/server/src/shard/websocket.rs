@@ -139,7 +139,7 @@ impl WebSocket {
     pub(super) fn wants_write(&self) -> bool {
         let may_speak = self.owed == 0;
         !self.own.is_empty()
-            || may_speak && (self.farewell.is_some() || self.decoder.ping.is_some() && !self.closing)
+            || may_speak && (self.farewell.is_some() || !self.decoder.pings.is_empty() && !self.closing)
             || self.beneath.wants_write()
     }
 
@@ -162,10 +162,10 @@ impl WebSocket {
         if self.owed > 0 || !self.own.is_empty() {
             return;
         }
-        if let Some(ping) = self.decoder.ping.take()
-            && (!self.closing || self.farewell.is_some())
-        {
-            self.put_frame(OpCode::Control(Control::Pong), &ping);
+        if !self.closing || self.farewell.is_some() {
+            while let Some(ping) = self.decoder.pings.pop_front() {
+                self.put_frame(OpCode::Control(Control::Pong), &ping);
+            }
         }
         if let Some((code, reason)) = self.farewell.take() {
             let mut payload = Vec::new();

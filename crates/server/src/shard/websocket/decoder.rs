@@ -1,5 +1,6 @@
 //! What a client's frames say: payload comes out where the frames were, control frames and mistakes aside.
 
+use std::collections::VecDeque;
 use std::io::Cursor;
 
 use tungstenite::protocol::frame::FrameHeader;
@@ -10,14 +11,17 @@ const HEADER: usize = 14;
 /// Bytes of the longest payload of a control frame (RFC 6455, section 5.5).
 pub(super) const CONTROL: usize = 125;
 
+/// Pings that are kept to be answered.
+pub(super) const PINGS: usize = 32;
+
 /// Takes a client's frames apart.
 #[derive(Default)]
 pub(super) struct Decoder {
     state: State,
     /// A message has begun and not ended.
     in_message: bool,
-    /// The last ping that came, until it is taken.
-    pub(super) ping: Option<Vec<u8>>,
+    /// Pings that came and have not been taken.
+    pub(super) pings: VecDeque<Vec<u8>>,
 }
 
 /// How the client's frames end.
@@ -87,8 +91,13 @@ impl Decoder {
                 unmask(payload, mask);
                 match code {
                     Control::Close => return Err(closed(payload)),
-                    // Only the last of several has to be answered (section 5.5.3).
-                    Control::Ping => self.ping = Some(payload.to_vec()),
+                    // Of many only the last has to be answered (section 5.5.3).
+                    Control::Ping => {
+                        if self.pings.len() == PINGS {
+                            self.pings.pop_front();
+                        }
+                        self.pings.push_back(payload.to_vec());
+                    }
                     Control::Pong | Control::Reserved(_) => {}
                 }
             }
