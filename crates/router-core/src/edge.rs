@@ -8,11 +8,11 @@ use crate::address::key::{Class, parse};
 use crate::arena::{NONE, index_of};
 use crate::bind::Making;
 use crate::core::Core;
-use crate::delivery::Delivery;
+use crate::delivery::{Delivery, Outcome};
 use crate::forward::Passage;
 use crate::link::{Link, NewLink};
 use crate::routed::COORDINATOR;
-use crate::{AttachInfo, ConnKey, Host, LinkKey, LinkType, Mode, Now, OpenLink, Role, SubscriberId, Treatment};
+use crate::{AttachInfo, ConnKey, Host, LinkKey, LinkType, Mode, Now, OpenLink, OutKey, Role, SubscriberId, Treatment};
 use amqp::terminus::TargetTerminus;
 
 /// Priority shown for links of the router's own.
@@ -63,6 +63,13 @@ pub enum EdgeEvent<'a> {
         link: LinkKey,
         /// Address of the peer's terminus; of a dynamic source the one it made.
         address: Option<&'a str>,
+    },
+    /// The peer says what has become of a message sent with [`Core::ask_on`].
+    Outcome {
+        /// As it was returned.
+        delivery: OutKey,
+        /// It was taken.
+        accepted: bool,
     },
     /// The peer has detached such a link, and the connection stays.
     LinkLost {
@@ -185,6 +192,29 @@ impl<H: Host> Core<H> {
         let mut passage = Passage::from_within(self.clock.millis, &content);
         self.send(host, Delivery::outgoing(index_of(link.0), &passage, true), &mut passage);
         true
+    }
+
+    /// The same, unsettled: what the peer says of it comes as [`EdgeEvent::Outcome`], unless the link is lost. `None`: the
+    /// link is gone.
+    pub fn ask_on(&mut self, now: Now, host: &mut H, link: LinkKey, content: H::Content) -> Option<OutKey> {
+        self.tick(now);
+        self.links.get(link.0).filter(|link| !link.incoming)?;
+        let mut passage = Passage { settled: false, ..Passage::from_within(self.clock.millis, &content) };
+        let delivery = Delivery::outgoing(index_of(link.0), &passage, false);
+        Some(OutKey(self.send(host, delivery, &mut passage)))
+    }
+
+    /// The peer told the outcome of a message from within the router, or settled it without one.
+    #[cold]
+    pub(crate) fn tell_own_outcome(&mut self, host: &mut H, delivery: OutKey, outcome: Outcome, settled: bool) {
+        if !settled && !outcome.is_terminal() {
+            return;
+        }
+        host.edge(EdgeEvent::Outcome { delivery, accepted: outcome == Outcome::Accepted });
+        if !settled && let Some(copy) = self.deliveries.get(delivery.0) {
+            host.update_outgoing(self.links[copy.link].host, delivery, None, true);
+            self.end_settled(host, delivery);
+        }
     }
 
     /// Detaches a link of the router's own.

@@ -55,7 +55,11 @@ impl<H: Host> Core<H> {
         }
         let origin = if copy.direct { delivery.0 } else { copy.origin };
         let state = if open { state } else { None };
-        if settled && copy.direct && copy.complete && copy.place == Place::Sent {
+        let at_once = settled && copy.direct && copy.complete && copy.place == Place::Sent;
+        if origin == 0 && open && !copy.presettled {
+            self.tell_own_outcome(host, delivery, outcome, settled);
+        }
+        if at_once {
             self.settle_direct(host, delivery, state);
         } else if settled {
             self.end_settled(host, delivery);

@@ -426,6 +426,24 @@ fn heartbeats_are_told_with_the_connection_that_they_came_on() {
 }
 
 #[test]
+fn what_becomes_of_a_message_that_was_sent_unsettled_is_told() {
+    for (state, accepted) in [(DeliveryState::Accepted, true), (DeliveryState::Released, false)] {
+        let mut mesh = with_edge();
+        mesh.receiver(0, "q", 10);
+        let link = mesh.open_uplink(2, 0, Some("q"), false, Bound::Nothing);
+        told(&mut mesh, 2);
+        let record = &mut mesh.routers[2];
+        let request = Arc::new(Message::new(79, None, 4));
+        let delivery = record.core.ask_on(mesh.now, &mut record.host, link, request).expect("the link is there");
+        mesh.settle();
+        assert_eq!((mesh.received.len(), told(&mut mesh, 2)), (1, Vec::new()));
+        mesh.outcome(79, state);
+        assert_eq!(told(&mut mesh, 2), [format!("{:?}", EdgeEvent::Outcome { delivery, accepted })]);
+        assert_eq!(mesh.routers[2].core.object_counts().deliveries, 0);
+    }
+}
+
+#[test]
 fn a_look_up_says_whether_an_address_is_known_and_has_consumers() {
     let mut mesh = with_edge();
     mesh.receiver(1, "q", 0);

@@ -118,6 +118,8 @@ struct LinkRoute {
 impl LinkRoutes {
     /// How long an answer is waited for, and how long after a failure the request is repeated.
     const TIMEOUT: Duration = Duration::from_secs(10);
+    /// How long after a request that was not even taken it is repeated.
+    const AGAIN: Duration = Duration::from_secs(1);
 
     /// A link route has a container here, or has none any more.
     pub(super) fn set(&mut self, key: &str, wanted: bool) {
@@ -161,6 +163,16 @@ impl LinkRoutes {
             requests.push((id, request));
         }
         requests
+    }
+
+    /// The interior did not take a request: it is repeated soon.
+    pub(super) fn refused(&mut self, now: Duration, id: &str) {
+        let asked = |route: &LinkRoute| route.asked.as_ref().is_some_and(|(known, _)| known == id);
+        if let Some(route) = self.routes.values_mut().find(|route| asked(route)) {
+            route.asked = None;
+            route.not_before = now + Self::AGAIN;
+        }
+        self.sweep();
     }
 
     pub(super) fn answered(&mut self, now: Duration, reply: ManagementReply) {

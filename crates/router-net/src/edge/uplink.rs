@@ -33,8 +33,9 @@ pub enum UplinkOutput {
         link: LinkId,
         /// The encoded message.
         content: Vec<u8>,
-        /// It goes out settled.
-        settled: bool,
+        /// It goes out unsettled, and what becomes of it is to be told by this name ([`Uplink::outcome`]). `None`: it goes
+        /// out settled.
+        request: Option<String>,
     },
     /// Deliveries for an address may go out by its [`Purpose::ProducerProxy`] from now on, or may not any more, because
     /// nobody takes them.
@@ -211,6 +212,15 @@ impl Uplink {
         self.work();
     }
 
+    /// A request that went out unsettled was accepted, or not: then it is sent again.
+    pub fn outcome(&mut self, now: Duration, request: &str, accepted: bool) {
+        self.now = self.now.max(now);
+        if !accepted {
+            self.link_routes.refused(self.now, request);
+            self.work();
+        }
+    }
+
     /// A mobile address has its first consumer here, or has lost its last. What takes from the uplink is no consumer.
     pub fn consumers(&mut self, now: Duration, key: &str, present: bool) {
         self.now = self.now.max(now);
@@ -335,13 +345,13 @@ impl Uplink {
             (self.answered(&Purpose::LookupRequests), self.reply_to(&Purpose::LookupReplies))
         {
             for request in self.lookups.requests(&reply_to) {
-                self.outputs.push_back(UplinkOutput::Send { link, content: request.encode(), settled: true });
+                self.outputs.push_back(UplinkOutput::Send { link, content: request.encode(), request: None });
             }
         }
         if let Some((link, reply_to)) = self.management() {
             for (id, request) in self.link_routes.requests(self.now, &self.id) {
                 let content = request.encode(&reply_to, &id);
-                self.outputs.push_back(UplinkOutput::Send { link, content, settled: false });
+                self.outputs.push_back(UplinkOutput::Send { link, content, request: Some(id) });
             }
         }
         if let Some(link) = self.answered(&Purpose::Heartbeats)
@@ -350,7 +360,7 @@ impl Uplink {
             let content = encode_heartbeat(self.heartbeats);
             self.heartbeats = self.heartbeats.wrapping_add(1);
             self.heartbeat_at = Some(self.now + Self::HEARTBEAT);
-            self.outputs.push_back(UplinkOutput::Send { link, content, settled: true });
+            self.outputs.push_back(UplinkOutput::Send { link, content, request: None });
         }
     }
 

@@ -291,3 +291,25 @@ fn no_bytes_do_harm() {
     }
     assert_eq!(lines(&drain(&mut uplink)).len(), 3);
 }
+
+#[test]
+fn a_request_for_a_link_route_that_the_interior_does_not_take_is_sent_again() {
+    let (mut uplink, outputs) = connected();
+    let requests = link(&outputs, &Purpose::ManagementRequests);
+    drain(&mut uplink);
+    uplink.link_route(SECOND, "Cqueue", true);
+    let named = |outputs: &[UplinkOutput]| {
+        outputs.iter().find_map(|output| match output {
+            UplinkOutput::Send { link, request, .. } if *link == requests => request.clone(),
+            _ => None,
+        })
+    };
+    let first = named(&drain(&mut uplink)).expect("the request goes out unsettled");
+    uplink.outcome(SECOND, &first, true);
+    assert_eq!(named(&drain(&mut uplink)), None);
+    uplink.outcome(SECOND, &first, false);
+    assert_eq!(uplink.next_timeout(), Some(SECOND * 2));
+    uplink.handle_timeout(SECOND * 2);
+    let second = named(&drain(&mut uplink)).expect("the request goes out again");
+    assert_ne!(first, second);
+}

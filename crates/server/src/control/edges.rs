@@ -64,6 +64,7 @@ impl Edges {
             EdgeUpdate::UplinkOpened { .. }
             | EdgeUpdate::LinkAnswered { .. }
             | EdgeUpdate::LinkLost { .. }
+            | EdgeUpdate::Outcome { .. }
             | EdgeUpdate::Producers { .. } => {}
         }
         self.carry_out();

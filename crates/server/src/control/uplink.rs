@@ -29,6 +29,8 @@ pub(crate) struct EdgeUplink {
     /// The same the other way round, by the key's number.
     links: BTreeMap<u64, LinkId>,
     conversations: [Conversation; CONVERSATIONS],
+    /// Requests that went out unsettled, by their deliveries.
+    requests: BTreeMap<u64, String>,
     /// Attaches of clients that wait for an answer, by what they are known by.
     parked: BTreeMap<u64, ParkedLink>,
 }
@@ -50,6 +52,7 @@ impl EdgeUplink {
             uplink: Uplink::new(id),
             keys: BTreeMap::new(),
             links: BTreeMap::new(),
+            requests: BTreeMap::new(),
             conversations: std::array::from_fn(conversation),
             parked: BTreeMap::new(),
         }
@@ -76,6 +79,11 @@ impl EdgeUplink {
             EdgeUpdate::LinkAnswered { link, address } => {
                 if let Some(&link) = self.links.get(&link.0) {
                     self.uplink.link_answered(now, link, address.as_deref());
+                }
+            }
+            EdgeUpdate::Outcome { delivery, accepted } => {
+                if let Some(request) = self.requests.remove(&delivery.0) {
+                    self.uplink.outcome(now, &request, accepted);
                 }
             }
             EdgeUpdate::LinkLost { link } => {
@@ -135,7 +143,13 @@ impl EdgeUplink {
                         self.links.remove(&key.0);
                     }
                 }
-                UplinkOutput::Send { link, content, .. } => {
+                UplinkOutput::Send { link, content, request: Some(request) } => {
+                    let content = Shards::content(&content);
+                    let mut asked = None;
+                    self.on_link(link, |core, host, now, key| asked = core.ask_on(now, host, key, content));
+                    self.requests.extend(asked.map(|delivery| (delivery.0, request)));
+                }
+                UplinkOutput::Send { link, content, request: None } => {
                     let content = Shards::content(&content);
                     self.on_link(link, |core, host, now, key| _ = core.send_on(now, host, key, content));
                 }
@@ -167,6 +181,7 @@ impl EdgeUplink {
         self.conversations.iter_mut().for_each(|conversation| conversation.link = None);
         self.keys.clear();
         self.links.clear();
+        self.requests.clear();
     }
 
     fn open(&mut self, link: LinkId, on: LinkRef, purpose: &Purpose) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use amqp::Map;
 use amqp::performative::Open;
 use router_core::{
-    ConnKey, Destinations, EdgeEvent, LinkKey, NetworkEvent, SubscriberDelivery, SubscriberId, Treatment,
+    ConnKey, Destinations, EdgeEvent, LinkKey, NetworkEvent, OutKey, SubscriberDelivery, SubscriberId, Treatment,
 };
 
 use super::place::LinkRef;
@@ -124,6 +124,7 @@ pub(crate) enum EdgeUpdate {
     UplinkOpened { conn: ConnKey, id: u64 },
     ConnectionLost { conn: ConnKey },
     LinkAnswered { link: LinkKey, address: Option<Box<str>> },
+    Outcome { delivery: OutKey, accepted: bool },
     LinkLost { link: LinkKey },
     Producers { key: Box<str>, present: bool },
     Producer { conn: ConnKey, key: Box<str>, present: bool, destinations: Destinations },
@@ -139,6 +140,7 @@ impl From<EdgeEvent<'_>> for EdgeUpdate {
             EdgeEvent::UplinkOpened { conn, id } => Self::UplinkOpened { conn, id },
             EdgeEvent::ConnectionLost { conn } => Self::ConnectionLost { conn },
             EdgeEvent::LinkAnswered { link, address } => Self::LinkAnswered { link, address: address.map(Into::into) },
+            EdgeEvent::Outcome { delivery, accepted } => Self::Outcome { delivery, accepted },
             EdgeEvent::LinkLost { link } => Self::LinkLost { link },
             EdgeEvent::Producers { key, present } => Self::Producers { key: key.into(), present },
             EdgeEvent::EdgeProducer { conn, key, present, destinations } => {
