@@ -99,6 +99,8 @@ fn names_must_be_a_json_object() {
 }
 
 proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
     /// Names of any bytes are shown in printable ASCII, and never panic.
     #[test]
     fn any_subject_is_shown_in_printable_characters(text in "\\PC{0,40}") {

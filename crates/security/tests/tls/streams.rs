@@ -155,3 +155,52 @@ fn anything_but_tls_is_refused() {
         assert_eq!(error.kind(), ErrorKind::InvalidData, "{}", garbage.escape_ascii());
     }
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+    /// What a client says, with some of its bytes changed and cut into any pieces, never makes the server panic: it is taken,
+    /// or refused.
+    #[test]
+    fn a_handshake_with_changed_bytes_is_refused_and_no_more(
+        changes in proptest::collection::vec((0usize..2000, proptest::prelude::any::<u8>()), 0..6),
+        at_a_time in 1usize..700,
+        newest in proptest::prelude::any::<bool>(),
+    ) {
+        let mut ends = ends(if newest { "TLSv1.3" } else { "TLSv1.2" });
+        ends.server.beneath_mut().at_a_time = at_a_time;
+        ends.client.flush().unwrap();
+        let mut buffer = vec![0; Session::BUFFER];
+        for round in 0..3 {
+            let mut said = Vec::new();
+            let wire = ends.server.beneath_mut();
+            let mut byte = [0];
+            wire.at_a_time = 1;
+            while matches!(std::io::Read::read(wire, &mut byte), Ok(1)) {
+                said.push(byte[0]);
+            }
+            for &(place, value) in changes.iter().filter(|(place, _)| place % 3 == round) {
+                if let Some(byte) = said.get_mut(place / 3) {
+                    *byte = value;
+                }
+            }
+            wire.at_a_time = at_a_time;
+            wire.reads.push(&said);
+            let _ = ends.taken_by_server();
+            let _ = ends.server.flush();
+            let _ = ends.client.read(&mut buffer);
+            let _ = ends.client.flush();
+        }
+        let _ = ends.server.write(b"anything");
+        ends.server.close();
+    }
+
+    /// Any bytes at all are taken or refused, and nothing of them is kept beyond its bound.
+    #[test]
+    fn any_bytes_are_refused_and_no_more(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..3000)) {
+        let mut ends = ends("TLSv1.3");
+        ends.server.beneath_mut().reads.push(&[&[22, 3, 1][..], &bytes].concat());
+        let _ = ends.taken_by_server();
+        ends.server.close();
+    }
+}
