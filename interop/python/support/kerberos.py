@@ -24,6 +24,7 @@ def host():
 class Realm:
     def __init__(self, folder):
         self.folder = folder
+        # Of UDP the port is taken by ourselves.
         self.port = free_port()
         self.keytab = folder / "router.keytab"
         self.process = None
@@ -47,7 +48,7 @@ class Realm:
         (folder / "kdc.conf").write_text(
             f"""
 [kdcdefaults]
-    kdc_listen = 127.0.0.1:{self.port}
+    kdc_listen = ""
     kdc_tcp_listen = 127.0.0.1:{self.port}
 [realms]
     {REALM} = {{
