@@ -17,7 +17,7 @@ const POLICY: &str = "default-src 'self'; connect-src 'self' ws: wss:; img-src '
                       base-uri 'none'; form-action 'none'; object-src 'none'";
 
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../../console/dist"]
+#[folder = "../../console/dist"]
 struct Console;
 
 /// A file of the console.
