@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use super::{MAX_NAME, MAX_USERS, Users};
+use crate::prepare;
 use crate::scram::{Hash, Verifier, decode, encode};
 
 /// Iterations beyond which a line is taken to be a mistake: each log-in would take seconds.
@@ -53,7 +54,9 @@ impl Users {
 
 fn read_line(line: &str) -> Result<(String, Hash, Verifier), &'static str> {
     let (name, rest) = line.split_once(':').ok_or("there is no ':' after a name")?;
-    let name = unescape(name).filter(|name| !name.is_empty() && name.len() <= MAX_NAME).ok_or("this is no name")?;
+    // A name that is not in the form in which names are compared belongs to nobody.
+    let usable = |name: &String| name.len() <= MAX_NAME && prepare(name).is_ok_and(|prepared| prepared == *name);
+    let name = unescape(name).filter(usable).ok_or("this is no name")?;
     let mut fields = rest.split('$');
     let mut field = || fields.next().ok_or("a field is missing");
     let hash = Hash::of_mechanism(field()?).ok_or("the mechanism is none of SCRAM-SHA-1, -256 and -512")?;
@@ -117,7 +120,11 @@ mod tests {
         let good =
             "\n# comment\njoe:SCRAM-SHA-1$4096:c2FsdA==$AAAAAAAAAAAAAAAAAAAAAAAAAAA=:AAAAAAAAAAAAAAAAAAAAAAAAAAA=\n";
         assert!(Users::from_text(good).is_ok());
-        for bad in ["joe", "joe:secret", ":SCRAM-SHA-1$1:AA==$AA==:AA==", "joe:SCRAM-SHA-256$4096:c2FsdA==$AA==:AA=="] {
+        let key = "AAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+        let broken = format!("a%0Ab:SCRAM-SHA-1$4096:c2FsdA==${key}:{key}");
+        for bad in
+            [&broken, "joe", "joe:secret", ":SCRAM-SHA-1$1:AA==$AA==:AA==", "joe:SCRAM-SHA-256$4096:c2FsdA==$AA==:AA=="]
+        {
             assert_eq!(Users::from_text(&format!("{good}{bad}")).unwrap_err().0, 4, "{bad}");
         }
     }
