@@ -1,8 +1,8 @@
 //! The first look at a message: is it one, and what do its first sections say that routing needs?
 
 use amqp::message::{
-    AnnotationsError, Header, MessageAnnotations, PropertiesView, RouterAnnotations, Scan, Scanner, Section,
-    SectionKind, write_message_annotations,
+    AnnotationsError, Header, MessageAnnotations, PropertiesView, RouterAnnotations, RoutingProperties, Scan, Scanner,
+    Section, SectionKind, write_message_annotations,
 };
 use amqp::{Decoder, ErrorCondition};
 
@@ -206,7 +206,7 @@ impl<'a> Examined<'a> {
             SectionKind::DeliveryAnnotations => self.layout.before = end_of(section),
             SectionKind::MessageAnnotations => self.note_annotations(section)?,
             SectionKind::Properties if depth >= Depth::Properties => {
-                let properties = PropertiesView::decode(section.value).map_err(|_| Refusal::Format)?;
+                let properties = RoutingProperties::decode(section.value).map_err(|_| Refusal::Format)?;
                 self.to = properties.to;
                 self.user_id = properties.user_id.filter(|user| !user.is_empty());
             }
