@@ -226,7 +226,14 @@ impl Owner {
             Act::Send { link, size, settled } => {
                 let Some(link) = pick(&self.links, link) else { return };
                 let tag = self.key().to_le_bytes();
-                let delivery = NewDelivery { key: self.next_key, tag: &tag, message_format: 0, settled, state: None, manner: Default::default() };
+                let delivery = NewDelivery {
+                    key: self.next_key,
+                    tag: &tag,
+                    message_format: 0,
+                    settled,
+                    state: None,
+                    manner: Default::default(),
+                };
                 if self.connection.try_send(link, &delivery, &[&vec![b'p'; usize::from(size) % 600]]) && !settled {
                     self.outgoing.push((link, delivery.key));
                 }
@@ -234,7 +241,14 @@ impl Owner {
             Act::Start { link, settled } => {
                 let Some(link) = pick(&self.links, link) else { return };
                 let tag = self.key().to_le_bytes();
-                let delivery = NewDelivery { key: self.next_key, tag: &tag, message_format: 0, settled, state: None, manner: Default::default() };
+                let delivery = NewDelivery {
+                    key: self.next_key,
+                    tag: &tag,
+                    message_format: 0,
+                    settled,
+                    state: None,
+                    manner: Default::default(),
+                };
                 if self.connection.begin_delivery(link, &delivery) && !settled {
                     self.outgoing.push((link, delivery.key));
                 }

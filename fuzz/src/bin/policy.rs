@@ -29,7 +29,8 @@ fn judge(text: &str) {
     let host: IpAddr = host.parse().unwrap_or(Ipv4Addr::LOCALHOST.into());
     let request = OpenRequest { id: 1, name: "fuzz", user: Some(user), host, vhost };
     for sender in [true, false] {
-        let link = LinkRequest { sender, address: Some(address), dynamic: false, waypoint: false, fallback: false, open: 0 };
+        let link =
+            LinkRequest { sender, address: Some(address), dynamic: false, waypoint: false, fallback: false, open: 0 };
         let explanation = policy.explain(&request, Some(&link), &|_| Vec::new());
         let mut admissions = security::policy::Admissions::default();
         let Ok(settings) = admissions.admit(&policy, &request) else { continue };

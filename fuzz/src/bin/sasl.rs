@@ -51,11 +51,13 @@ fn read(data: &[u8]) {
 
 /// A server that hears this after the header. (PLAIN is left out: to check a password is slow on purpose.)
 fn converse(data: &[u8], users: Arc<UserBase>) {
-    let mechanisms = ServerMechanisms::new()
-        .external("CN=joe".to_owned())
-        .users(users)
-        .anonymous()
-        .only(["EXTERNAL", "SCRAM-SHA-1", "SCRAM-SHA-256", "SCRAM-SHA-512", "ANONYMOUS"]);
+    let mechanisms = ServerMechanisms::new().external("CN=joe".to_owned()).users(users).anonymous().only([
+        "EXTERNAL",
+        "SCRAM-SHA-1",
+        "SCRAM-SHA-256",
+        "SCRAM-SHA-512",
+        "ANONYMOUS",
+    ]);
     let side = Side::Acceptor { sasl: Some(Box::new(mechanisms)), sasl_required: true };
     let mut server = Connection::new(ConnectionConfig::default(), side, Duration::ZERO);
     let bytes = [&SASL_HEADER[..], data].concat();
