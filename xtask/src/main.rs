@@ -72,8 +72,12 @@ enum Task {
     },
     /// Write the reference pages of the book from the schema
     Reference,
-    /// Write man pages and shell completions to target/dist
-    Dist,
+    /// Make packages (.deb, .rpm), a list of what is inside, and what a container image is made of, in target/dist
+    Dist {
+        /// Folder of release programs to pack; default: build them, with no trace of this machine in them
+        #[arg(long, value_name = "FOLDER")]
+        programs: Option<PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -87,7 +91,7 @@ fn main() -> ExitCode {
         Task::Callgrind { bless } => callgrind::run(bless),
         Task::Console { programs } => console::run(programs),
         Task::Reference => reference::write(),
-        Task::Dist => dist::run(),
+        Task::Dist { programs } => dist::run(programs),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

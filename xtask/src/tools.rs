@@ -96,6 +96,16 @@ pub(crate) fn chromium() -> Result<()> {
     Ok(())
 }
 
+/// What makes packages: dpkg-deb, rpmbuild, and binutils' strip and objdump.
+pub(crate) fn packagers() -> Result<()> {
+    let there =
+        "command -v dpkg-deb && command -v rpmbuild && command -v strip && command -v objdump && command -v gzip";
+    if !succeeds(command("sh").args(["-c", there])) {
+        debian(&["dpkg", "rpm", "binutils", "gzip"])?;
+    }
+    Ok(())
+}
+
 /// The cargo-deny program: the one installed, or one of our own.
 pub(crate) fn cargo_deny() -> Result<PathBuf> {
     let own = folder().join("bin/cargo-deny");
