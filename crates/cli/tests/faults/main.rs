@@ -4,6 +4,7 @@
 //! `skupper-router#n` and others are on GitHub. `docs/faults.md` lists all of them.
 
 mod addresses;
+mod attacks;
 mod configuration;
 mod connectors;
 mod credit;

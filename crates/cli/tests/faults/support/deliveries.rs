@@ -102,6 +102,11 @@ impl Wire {
         self.received.len()
     }
 
+    /// Whether a delivery of this link has come and was not asked for.
+    pub(crate) fn has_delivery_of(&self, link: Link) -> bool {
+        self.received.iter().any(|received| received.theirs == link.theirs)
+    }
+
     /// Waits for the settlement of a delivery that was sent: its state.
     pub(crate) fn outcome(&mut self, delivery: u32) -> Option<DeliveryState> {
         self.expect_told(delivery, |told| told.of_mine && told.settled).state

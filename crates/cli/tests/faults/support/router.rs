@@ -203,6 +203,13 @@ impl Router {
         assert!(status.success());
     }
 
+    /// A figure of the process's memory, in KiB: `VmRSS` is what it has now, `VmHWM` the most that it ever had.
+    pub(crate) fn memory(&self, figure: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process_id())).expect("it is running");
+        let line = status.lines().find_map(|line| line.strip_prefix(figure)).expect("there is such a figure");
+        line.trim_matches(|c: char| !c.is_ascii_digit()).parse().expect("a number")
+    }
+
     /// Waits until the router uses no processor time: whatever it had to do is done, and it does not run in circles.
     pub(crate) fn wait_until_idle(&self) {
         wait_for("a moment in which the router does nothing", || {

@@ -5,10 +5,10 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use amqp::Performative;
 use amqp::frame::{self, AMQP_HEADER, FrameKind, Split};
 use amqp::performative::{Attach, Begin, End, Open, Transfer};
 use amqp::sasl::SaslFrame;
+use amqp::{ErrorCondition, Performative};
 
 use super::PATIENCE;
 use super::deliveries::{Received, Told};
@@ -98,6 +98,24 @@ impl Wire {
         self.stream.write_all(bytes).expect("the router reads");
     }
 
+    /// Sends what the router may be tired of: false once it does not take any more.
+    pub(crate) fn try_write(&mut self, bytes: &[u8]) -> bool {
+        self.stream.write_all(bytes).is_ok()
+    }
+
+    /// From now on, writing gives up when the router does not read for so long.
+    pub(crate) fn give_up_writing_after(&self, wait: Duration) {
+        self.stream.set_write_timeout(Some(wait)).expect("the option can be set");
+    }
+
+    /// Why the router closes the connection.
+    pub(crate) fn refusal(&mut self) -> Option<ErrorCondition> {
+        self.expect("a close", |frame| match frame {
+            Performative::Close(close) => Some(close.error.clone()),
+            _ => None,
+        })
+    }
+
     /// Sends an empty frame, which says no more than that this end is there.
     pub(crate) fn beat(&mut self) {
         let mut bytes = Vec::new();
@@ -109,6 +127,13 @@ impl Wire {
     pub(crate) fn send(&mut self, performative: Performative<'_>) {
         let mut bytes = Vec::new();
         frame::write_performative(&mut bytes, 0, &performative);
+        self.write(&bytes);
+    }
+
+    /// Sends a performative on another channel.
+    pub(crate) fn send_on(&mut self, channel: u16, performative: &Performative<'_>) {
+        let mut bytes = Vec::new();
+        frame::write_performative(&mut bytes, channel, performative);
         self.write(&bytes);
     }
 
