@@ -22,6 +22,13 @@ pub(crate) struct Release {
 }
 
 impl Release {
+    /// The time in a form of date(1).
+    fn written(&self, form: &str) -> Result<String> {
+        let mut date = shell::command("date");
+        date.env("LC_ALL", "C").args(["--utc", form]).arg(format!("--date=@{}", self.epoch));
+        Ok(shell::output(&mut date)?.trim().to_owned())
+    }
+
     fn time(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(self.epoch)
     }

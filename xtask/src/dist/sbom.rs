@@ -84,7 +84,7 @@ pub(super) fn text(release: &Release) -> Result<String> {
         .collect();
     dependencies.sort_by_key(|dependency| dependency["ref"].to_string());
     let bom = json!({"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
-        "metadata": {"timestamp": written(release.epoch)?, "component": {"type": "application",
+        "metadata": {"timestamp": release.written("+%Y-%m-%dT%H:%M:%SZ")?, "component": {"type": "application",
             "bom-ref": url(top), "name": top.name, "version": top.version, "purl": url(top),
             "licenses": licences(top.license.as_deref())}},
         "components": components, "dependencies": dependencies});
@@ -157,11 +157,4 @@ fn console() -> Result<Vec<Value>> {
                 "licenses": licences(package.license.as_deref())}))
         })
         .collect())
-}
-
-/// A time as ISO 8601 has it.
-fn written(epoch: u64) -> Result<String> {
-    let time =
-        shell::output(shell::command("date").args(["--utc", "+%Y-%m-%dT%H:%M:%SZ"]).arg(format!("--date=@{epoch}")))?;
-    Ok(time.trim().to_owned())
 }

@@ -1,6 +1,6 @@
 //! What lies where once a package is installed.
 
-use super::{Release, copy, files, programs, read};
+use super::{Release, copy, files, filled_in, programs, read, write};
 use crate::shell;
 use anyhow::{Context, Result};
 use std::fs::{File, Permissions};
@@ -33,6 +33,11 @@ pub(super) fn lay_out(release: &Release, programs: &Path, sbom: &Path, tree: &Pa
     copy(sbom, &place(tree, DOCUMENTS, "sbom.cdx.json")?)?;
     copy(&shell::root().join("CHANGELOG.md"), &place(tree, DOCUMENTS, "CHANGELOG.md")?)?;
     compress(&tree.join(DOCUMENTS).join("CHANGELOG.md"))?;
+    // Where Debian's tools look for one, in their form.
+    let changelog = place(tree, DOCUMENTS, "changelog")?;
+    let date = release.written("+%a, %d %b %Y %H:%M:%S +0000")?;
+    write(&changelog, &filled_in("deb/changelog", &[("VERSION", &release.version), ("DATE", &date)])?)?;
+    compress(&changelog)?;
     generated(programs, tree)?;
     // Users, certificates, keys and policies go there, as the book has it.
     std::fs::create_dir_all(tree.join("etc/waystation"))?;
