@@ -85,7 +85,9 @@ impl Conn {
                 if error.kind() != io::ErrorKind::WouldBlock {
                     self.lose();
                 }
-                self.flags.readable = !self.flags.broken && self.transport.has_more();
+                // A layer that has only got a part of something would block, too, and then the end of the stream, which has
+                // been told of already, is still to be read. A socket that has ended never blocks.
+                self.flags.readable = !self.flags.broken && (self.flags.half_closed || self.transport.has_more());
                 self.leftover = buffer.get(..kept).unwrap_or_default().to_vec();
                 buffers.give(buffer);
                 return None;

@@ -12,6 +12,7 @@ mod handshakes;
 mod limits;
 mod management;
 mod sasl;
+mod tls;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

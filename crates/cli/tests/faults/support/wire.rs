@@ -10,15 +10,34 @@ use amqp::performative::{Attach, Begin, End, Open, Transfer};
 use amqp::sasl::SaslFrame;
 use amqp::{ErrorCondition, Performative};
 
+use rustls::{ClientConnection, StreamOwned};
+
 use super::PATIENCE;
 use super::deliveries::{Received, Told};
 
 /// The largest window that a session can have.
 pub(super) const WIDE: u32 = i32::MAX as u32;
 
+/// What a connection is made over: a socket, or TLS over one.
+pub(crate) trait Stream: Read + Write + Send {
+    fn socket(&mut self) -> &mut TcpStream;
+}
+
+impl Stream for TcpStream {
+    fn socket(&mut self) -> &mut TcpStream {
+        self
+    }
+}
+
+impl Stream for StreamOwned<ClientConnection, TcpStream> {
+    fn socket(&mut self) -> &mut TcpStream {
+        &mut self.sock
+    }
+}
+
 /// A connection.
 pub(crate) struct Wire {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     input: Vec<u8>,
     /// What came and was not asked for yet, apart from transfers and dispositions.
     pub(super) frames: VecDeque<Performative<'static>>,
@@ -41,8 +60,9 @@ pub(crate) enum AttachOrMessage {
 
 impl Wire {
     /// A socket, and nothing said yet.
-    pub(crate) fn new(stream: TcpStream) -> Self {
-        stream.set_nodelay(true).expect("the option can be set");
+    pub(crate) fn new(stream: impl Stream + 'static) -> Self {
+        let mut stream: Box<dyn Stream> = Box::new(stream);
+        stream.socket().set_nodelay(true).expect("the option can be set");
         Self {
             stream,
             input: Vec::new(),
@@ -104,8 +124,13 @@ impl Wire {
     }
 
     /// From now on, writing gives up when the router does not read for so long.
-    pub(crate) fn give_up_writing_after(&self, wait: Duration) {
-        self.stream.set_write_timeout(Some(wait)).expect("the option can be set");
+    pub(crate) fn give_up_writing_after(&mut self, wait: Duration) {
+        self.stream.socket().set_write_timeout(Some(wait)).expect("the option can be set");
+    }
+
+    /// Sends bytes beneath TLS, if there is any, and is gone without a word.
+    pub(crate) fn break_off(mut self, bytes: &[u8]) {
+        self.stream.socket().write_all(bytes).expect("the router reads");
     }
 
     /// Why the router closes the connection.
@@ -240,7 +265,7 @@ impl Wire {
 
     /// Reads once, waiting for at most so long; false at the end of the stream.
     fn read(&mut self, wait: Duration) -> bool {
-        self.stream.set_read_timeout(Some(wait)).expect("the option can be set");
+        self.stream.socket().set_read_timeout(Some(wait)).expect("the option can be set");
         let mut buffer = [0; 64 * 1024];
         match self.stream.read(&mut buffer) {
             Ok(0) => return false,
