@@ -87,6 +87,8 @@ class Brokered:
             attributes = {"prefix": prefix, "connection": connection, "direction": direction}
             self.manage(at, ("router.config.linkRoute", f"{prefix}-{direction}", attributes))
         self.wait_for_entities(at, "router.config.linkRoute", prefix)
+        # One direction may be known before the other, and a receiver is served by whatever is known.
+        self.network.wait_for_link_routes(prefix)
 
     def waypoint_everywhere(self, prefix, **attributes):
         for at in range(len(self.nodes)):

@@ -236,14 +236,20 @@ class Network:
             self.wait_for_entry(self.nodes[number], address, lambda entry: entry["subscriberCount"] >= 2)
         return sender
 
-    def wait_for_entry(self, node, address, condition):
+    def wait_for_link_routes(self, prefix):
+        """Until each interior router knows where links to this prefix and from it go."""
+        for node in self.nodes:
+            for direction in () if node.is_edge else "CD":
+                self.wait_for_entry(node, prefix, lambda entry: True, f"{direction}{prefix}")
+
+    def wait_for_entry(self, node, address, condition, key=None):
         """Until a router's entry for an address is as it should be."""
         peer = Peer(node)
         management = Management(peer)
 
         def there():
             entries = management.query("router.address", "name", "subscriberCount", "remoteCount")
-            return any(entry["name"] == f"M0{address}" and condition(entry) for entry in entries)
+            return any(entry["name"] == (key or f"M0{address}") and condition(entry) for entry in entries)
 
         peer.until(there, f"the consumers of {address} at {node.id}", REST)
         peer.stop()

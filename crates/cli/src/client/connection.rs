@@ -171,6 +171,10 @@ impl Client {
             }
             Err(error)
                 if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) => {}
+            // A client that shows no certificate hears of it only after its own end of the handshake (TLS 1.3).
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                return Err(super::stream::failure(&self.url, &error));
+            }
             Err(_) => self.engine.transport_closed(),
         }
         let now = self.start.elapsed();

@@ -90,6 +90,13 @@ impl<S: Read + Write> Stream<S> {
     }
 }
 
+/// What a peer that breaks TLS, or ends it with an alert, comes to.
+pub(crate) fn failure(url: &Url, error: &io::Error) -> ClientError {
+    let text = format!("SSL Failure: {error}");
+    let error = Box::new(ErrorCondition::new(amqp::condition::names::FRAMING_ERROR, text));
+    ClientError::Disconnected { url: Box::new(url.clone()), error }
+}
+
 /// Begins TLS on a socket, if it is wanted, and waits for the end of its handshake. What came along with that of AMQP is
 /// returned, too.
 ///
@@ -102,10 +109,7 @@ pub(crate) fn secure(
     timeout: Duration,
 ) -> Result<(Stream<TcpStream>, Vec<u8>), ClientError> {
     let Some(tls) = tls else { return Ok((Stream::Plain(socket), Vec::new())) };
-    let failed = |error: &io::Error| ClientError::Disconnected {
-        url: Box::new(url.clone()),
-        error: Box::new(ErrorCondition::new(amqp::condition::names::FRAMING_ERROR, format!("SSL Failure: {error}"))),
-    };
+    let failed = |error: &io::Error| failure(url, error);
     let late =
         || ClientError::Timeout { url: Box::new(url.clone()), waiting_for: "Opening secure connection".to_owned() };
     let deadline = (!timeout.is_zero()).then(|| Instant::now() + timeout);
