@@ -2,7 +2,7 @@
 
 use crate::router::{MAX_FRAME_SIZE, Router};
 use amqp::DeliveryState;
-use amqp::message::{Body, Message};
+use amqp::message::{Body, Message, Properties};
 use amqp::performative::{ReceiverSettleMode, SenderSettleMode};
 use amqp::terminus::{Source, Target, TargetTerminus};
 use amqp_endpoint::{Connection, ConnectionConfig, Event, Input, LinkId, NewDelivery, NewLink, Now, SessionId, Side};
@@ -39,11 +39,13 @@ impl Client {
         client
     }
 
-    fn attach(&mut self, router: &mut Router, address: &str, sender: bool) {
-        let source = Source { address: (!sender).then(|| address.to_owned()), ..Source::default() };
-        let target = Target { address: sender.then(|| address.to_owned()), ..Target::default() };
+    /// Attaches a link; a sender without an address leaves it to each message.
+    fn attach(&mut self, router: &mut Router, address: Option<&str>, sender: bool) {
+        let own = address.map(str::to_owned);
+        let source = Source { address: own.clone().filter(|_| !sender), ..Source::default() };
+        let target = Target { address: own.filter(|_| sender), ..Target::default() };
         let link = NewLink {
-            name: address.to_owned(),
+            name: address.unwrap_or("anonymous").to_owned(),
             sender,
             snd_settle_mode: SenderSettleMode::Mixed,
             rcv_settle_mode: ReceiverSettleMode::First,
@@ -107,7 +109,7 @@ impl Receiver {
     }
 
     pub(crate) fn attach(&mut self, router: &mut Router, address: &str) {
-        self.0.attach(router, address, false);
+        self.0.attach(router, Some(address), false);
     }
 
     pub(crate) fn exchange(&mut self, router: &mut Router) {
@@ -128,12 +130,13 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(router: &mut Router, size: usize, settled: bool) -> Self {
-        let message = Message::new(Body::Data(vec![vec![b'x'; size]])).to_bytes();
+    /// Its messages have these properties.
+    pub(crate) fn new(router: &mut Router, size: usize, settled: bool, properties: Properties) -> Self {
+        let message = Message { properties, ..Message::new(Body::Data(vec![vec![b'x'; size]])) }.to_bytes();
         Sender { client: Client::new(router), message, settled, sent: 0 }
     }
 
-    pub(crate) fn attach(&mut self, router: &mut Router, address: &str) {
+    pub(crate) fn attach(&mut self, router: &mut Router, address: Option<&str>) {
         self.client.attach(router, address, true);
     }
 

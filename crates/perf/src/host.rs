@@ -20,6 +20,8 @@ pub(crate) struct Conn {
     pub(crate) key: Option<ConnKey>,
     /// For links of the router's own.
     pub(crate) session: Option<SessionId>,
+    /// Its sender leaves the address to each message.
+    pub(crate) anonymous: bool,
 }
 
 /// The connections, and the message that is being offered to the core.

@@ -1,14 +1,16 @@
 //! A router in memory: bytes in, bytes out.
 
 use crate::host::{Conn, Connections};
-use amqp::message::{Header, MessageAnnotations, Scan, Scanner, SectionKind};
+use amqp::message::{Header, MessageAnnotations, RoutingProperties, Scan, Scanner, SectionKind};
 use amqp::performative::Attach;
 use amqp::performative::{Role, SenderSettleMode};
+use amqp::terminus::TargetTerminus;
 use amqp_endpoint::{Connection, ConnectionConfig, Event, IncomingTransfer, Input, LinkId, Now, Side};
 use router_core::{
     AttachInfo, ConnectionInfo, Core, InKey, LinkKey, LinkTerms, Mode, NewAutoLink, NewLinkRoute, Offer, Offered,
     OutKey, Role as ConnectionRole, RouteDirection, RouteVia, RouterSettings, Treatment,
 };
+use security::policy::Addresses;
 use std::sync::Arc;
 
 /// The old router's default credit of a link.
@@ -23,6 +25,8 @@ pub(crate) struct Router {
     now: Now,
     /// How messages come to their receiver.
     way: Way,
+    /// Where the client may send, if policy is in force: then messages may name no other user than this one, too.
+    policy: Option<(Addresses, &'static str)>,
 }
 
 /// How messages come to their receiver.
@@ -40,7 +44,8 @@ pub(crate) enum Way {
 const CONTAINER: &str = "container";
 
 impl Router {
-    pub(crate) fn new(way: Way) -> Self {
+    /// `policy`: see [`Router`].
+    pub(crate) fn new(way: Way, policy: Option<(Addresses, &'static str)>) -> Self {
         let mut draws = 0;
         let settings = RouterSettings {
             router_id: "perf".to_owned(),
@@ -54,12 +59,12 @@ impl Router {
                 draws
             }),
         };
-        Router { core: Core::new(settings), host: Connections::default(), now: Now::ZERO, way }
+        Router { core: Core::new(settings), host: Connections::default(), now: Now::ZERO, way, policy }
     }
 
     /// Has what is sent to an address go to the container.
     pub(crate) fn lead_to_container(&mut self, address: &str) {
-        let Self { core, host, now, way } = self;
+        let Self { core, host, now, way, .. } = self;
         let via = RouteVia::Container(CONTAINER.to_owned());
         let direction = if *way == Way::AutoLink { RouteDirection::Out } else { RouteDirection::In };
         let made = match way {
@@ -96,7 +101,8 @@ impl Router {
             ..ConnectionConfig::default()
         };
         let side = Side::Acceptor { sasl: None, sasl_required: false };
-        self.host.conns.push(Conn { endpoint: Connection::new(config, side, self.now), key: None, session: None });
+        let endpoint = Connection::new(config, side, self.now);
+        self.host.conns.push(Conn { endpoint, key: None, session: None, anonymous: false });
         self.host.conns.len() - 1
     }
 
@@ -151,6 +157,8 @@ impl Router {
             }
             Event::Attached(link, mut attach) => {
                 let Some(key) = host.conns[conn].key else { return };
+                let named = matches!(&attach.target, Some(TargetTerminus::Target(target)) if target.address.is_some());
+                host.conns[conn].anonymous = attach.role == Role::Sender && !named;
                 let terms = terms_of(&mut attach);
                 let info = AttachInfo {
                     name: attach.name,
@@ -168,16 +176,23 @@ impl Router {
     }
 
     fn transfer(&mut self, conn: usize, transfer: IncomingTransfer<'_>) {
+        let anonymous = self.host.conns[conn].anonymous;
+        let look = look(transfer.payload, anonymous, self.policy.is_some());
+        if let Some((targets, user)) = &self.policy {
+            assert!(look.user_id.is_none_or(|claimed| claimed == user.as_bytes()), "it is the client's own");
+            // In the shard a message to the address of the one before it costs less; here each is looked up.
+            assert!(!anonymous || look.to.is_some_and(|to| targets.allow(to)), "it is allowed");
+        }
         let offer = Offer {
             delivery_id: transfer.delivery_id,
             settled: transfer.settled,
             complete: true,
-            to: None,
+            to: look.to,
             to_override: None,
             phase: None,
             ingress: None,
             trace: amqp::message::Trace::default(),
-            priority: priority(transfer.payload),
+            priority: look.priority,
             state: transfer.state,
             tag: (self.way == Way::LinkRoute).then_some(transfer.tag),
             manner: transfer.manner,
@@ -203,18 +218,31 @@ fn terms_of(attach: &mut Attach) -> LinkTerms {
     }
 }
 
-/// Looks at a message as a shard does before it is offered to the core.
-fn priority(message: &[u8]) -> u8 {
-    let mut priority = 4;
+/// What a shard looks for in a message.
+struct Look<'m> {
+    priority: u8,
+    to: Option<&'m str>,
+    user_id: Option<&'m [u8]>,
+}
+
+/// Looks at a message as a shard does before it is offered to the core; `to` and `user_id`: they are needed.
+fn look(message: &[u8], to: bool, user_id: bool) -> Look<'_> {
+    let mut look = Look { priority: 4, to: None, user_id: None };
     let mut scanner = Scanner::new(message, true);
     while let Ok(Scan::Section(section)) = scanner.next() {
         match section.kind {
             SectionKind::Header => {
-                priority = Header::decode(section.value).map_or(priority, |header| header.priority.min(9))
+                look.priority = Header::decode(section.value).map_or(look.priority, |header| header.priority.min(9));
             }
             SectionKind::MessageAnnotations => drop(MessageAnnotations::decode(section.value)),
+            SectionKind::Properties if to || user_id => {
+                let decode = if to { RoutingProperties::decode } else { RoutingProperties::decode_user_id };
+                if let Ok(view) = decode(section.value) {
+                    (look.to, look.user_id) = (view.to, view.user_id);
+                }
+            }
             _ => {}
         }
     }
-    priority
+    look
 }

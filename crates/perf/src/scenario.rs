@@ -2,6 +2,12 @@
 
 use crate::client::{Receiver, Sender};
 use crate::router::{Router, Way};
+use amqp::message::Properties;
+use security::policy::{AddressRules, Addresses};
+use std::sync::Arc;
+
+/// Who sends.
+const USER: &str = "user";
 
 /// A load.
 pub(crate) struct Scenario {
@@ -14,11 +20,35 @@ pub(crate) struct Scenario {
     /// Links, each to an address of its own.
     links: usize,
     way: Way,
+    /// What is beside that.
+    more: More,
+}
+
+/// What some scenarios have beside the rest.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum More {
+    /// Nothing: messages have a body, and no more.
+    Nothing,
+    /// Messages have properties such as clients write.
+    Properties,
+    /// The same, and policy is in force.
+    Policy,
+    /// The sender is anonymous: its messages say where they go.
+    Anonymous,
+    /// The same, and policy is in force, with a thousand rules.
+    AnonymousPolicy,
 }
 
 /// What the others are like, but for one thing.
-const PLAIN: Scenario =
-    Scenario { name: "unsettled", size: 100, settled: false, per_turn: 50, links: 1, way: Way::Address };
+const PLAIN: Scenario = Scenario {
+    name: "unsettled",
+    size: 100,
+    settled: false,
+    per_turn: 50,
+    links: 1,
+    way: Way::Address,
+    more: More::Nothing,
+};
 
 pub(crate) const SCENARIOS: &[Scenario] = &[
     PLAIN,
@@ -28,14 +58,40 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { name: "unsettled-1000-links", links: 1000, ..PLAIN },
     Scenario { name: "unsettled-auto-link", way: Way::AutoLink, ..PLAIN },
     Scenario { name: "unsettled-link-route", way: Way::LinkRoute, ..PLAIN },
+    Scenario { name: "unsettled-properties", more: More::Properties, ..PLAIN },
+    Scenario { name: "unsettled-policy", more: More::Policy, ..PLAIN },
+    Scenario { name: "unsettled-anonymous", more: More::Anonymous, ..PLAIN },
+    Scenario { name: "unsettled-anonymous-policy", more: More::AnonymousPolicy, ..PLAIN },
 ];
 
+/// A thousand rules, by one of which the address is allowed.
+fn policy() -> (Addresses, &'static str) {
+    let rules: Vec<String> = (0..500).flat_map(|rule| [format!("a{rule}"), format!("address-{rule}*")]).collect();
+    let rules = rules.iter().map(String::as_str).chain(["address/*"]);
+    (Addresses::new(&Arc::new(AddressRules::of_list(rules)), Some(USER)), USER)
+}
+
 impl Scenario {
+    fn properties(&self) -> Properties {
+        if self.more == More::Nothing {
+            return Properties::default();
+        }
+        Properties {
+            message_id: Some("5a2cd2c1".into()),
+            user_id: Some(USER.into()),
+            to: Some("address/0".to_owned()),
+            content_type: Some("application/json".into()),
+            ..Properties::default()
+        }
+    }
+
     /// Sends so many messages and waits until all have arrived and been settled.
     pub(crate) fn run(&self, messages: usize) {
-        let mut router = Router::new(self.way);
+        let policed = matches!(self.more, More::Policy | More::AnonymousPolicy);
+        let mut router = Router::new(self.way, policed.then(policy));
         let mut receiver = Receiver::new(&mut router);
-        let mut sender = Sender::new(&mut router, self.size, self.settled);
+        let mut sender = Sender::new(&mut router, self.size, self.settled, self.properties());
+        let anonymous = matches!(self.more, More::Anonymous | More::AnonymousPolicy);
         for link in 0..self.links {
             let address = format!("address/{link}");
             match self.way {
@@ -45,7 +101,7 @@ impl Scenario {
                     receiver.exchange(&mut router);
                 }
             }
-            sender.attach(&mut router, &address);
+            sender.attach(&mut router, (!anonymous).then_some(&*address));
             // The container answers, then the router.
             receiver.exchange(&mut router);
             sender.exchange(&mut router);

@@ -85,6 +85,17 @@ impl<'a> RoutingProperties<'a> {
         fields.optional(Decoder::skip_value)?;
         Ok(Self { user_id: fields.optional(Decoder::read_binary)?, to: fields.optional(Decoder::read_str)? })
     }
+
+    /// Reads the user-id alone; fields behind it are not looked at, and `to` is left out.
+    ///
+    /// # Errors
+    /// If it is not a list, or the user-id is malformed.
+    #[inline]
+    pub fn decode_user_id(value: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut fields = Decoder::new(value).read_fields("properties", PROPERTY_COUNT)?;
+        fields.optional(Decoder::skip_value)?;
+        Ok(Self { user_id: fields.optional(Decoder::read_binary)?, to: None })
+    }
 }
 
 /// The properties of a message, owned. The fields are those of [`PropertiesView`].

@@ -241,6 +241,13 @@ fn routing_properties_are_read_whatever_stands_behind_them() {
 }
 
 #[test]
+fn a_user_id_is_read_whatever_stands_behind_it() {
+    let section = list8(0x73, &[b"\x53\x07", b"\xa0\x01u", b"\xff"]);
+    let expected = RoutingProperties { user_id: Some(b"u"), to: None };
+    assert_eq!(RoutingProperties::decode_user_id(&section[3..]), Ok(expected));
+}
+
+#[test]
 fn an_address_that_is_not_a_string_is_refused() {
     let section = list8(0x73, &[b"\x40", b"\x40", b"\x53\x07"]);
     assert!(RoutingProperties::decode(&section[3..]).is_err());

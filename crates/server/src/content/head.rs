@@ -11,6 +11,8 @@ use amqp::{Decoder, ErrorCondition};
 pub(crate) enum Depth {
     /// Through the message annotations: the link knows its address.
     Annotations,
+    /// Through the properties, for their `user-id` alone: the link knows its address.
+    UserId,
     /// Through the properties: `to` names the address.
     #[default]
     Properties,
@@ -53,7 +55,7 @@ pub(crate) struct Examined<'a> {
     pub(crate) priority: u8,
     /// `to` of the properties; only looked at from [`Depth::Properties`] on.
     pub(crate) to: Option<&'a str>,
-    /// `user-id` of the properties, likewise; none if it is empty.
+    /// `user-id` of the properties, from [`Depth::UserId`] on; none if it is empty.
     pub(crate) user_id: Option<&'a [u8]>,
     /// Its router annotations; none where those that come in are stripped.
     pub(crate) router: RouterAnnotations<'a>,
@@ -188,7 +190,7 @@ impl Depth {
     fn is_reached(self, seen: Option<SectionKind>, begun: Option<SectionKind>) -> bool {
         let last = match self {
             Self::Annotations => SectionKind::MessageAnnotations,
-            Self::Properties => SectionKind::Properties,
+            Self::UserId | Self::Properties => SectionKind::Properties,
             Self::ApplicationProperties => SectionKind::ApplicationProperties,
         };
         seen.is_some_and(|kind| kind >= last) || begun.is_some_and(|kind| kind > last)
@@ -205,8 +207,12 @@ impl<'a> Examined<'a> {
             }
             SectionKind::DeliveryAnnotations => self.layout.before = end_of(section),
             SectionKind::MessageAnnotations => self.note_annotations(section)?,
-            SectionKind::Properties if depth >= Depth::Properties => {
-                let properties = RoutingProperties::decode(section.value).map_err(|_| Refusal::Format)?;
+            SectionKind::Properties if depth >= Depth::UserId => {
+                let properties = match depth {
+                    Depth::UserId => RoutingProperties::decode_user_id(section.value),
+                    _ => RoutingProperties::decode(section.value),
+                };
+                let properties = properties.map_err(|_| Refusal::Format)?;
                 self.to = properties.to;
                 self.user_id = properties.user_id.filter(|user| !user.is_empty());
             }

@@ -169,7 +169,7 @@ impl Link {
         let (source, target) = (source_address(source), target_address(target));
         let depth = match target {
             _ if logged => Depth::ApplicationProperties,
-            Some(_) if own_user_id_only => Depth::Properties,
+            Some(_) if own_user_id_only => Depth::UserId,
             Some(_) => Depth::Annotations,
             None => Depth::Properties,
         };

@@ -132,8 +132,7 @@ impl ShardHost {
                 }
             }
             Event::SessionBegun(session, _) => self.session_begun(slot, session),
-            // TLS is not allowed here. The frequent ones never
-            // come here.
+            // TLS is not allowed here. The frequent ones never come here.
             Event::SessionAnswered(..)
             | Event::StartTls
             | Event::Transfer(_)
