@@ -1,4 +1,4 @@
-//! Name look-ups on behalf of listeners and connectors, whose results come back as events.
+//! Name look-ups on behalf of listeners, connectors and the policy, whose results come back as events.
 
 use crate::control::resolve::HostPort;
 use crate::shard::{ConnectorId, ListenerId};
