@@ -16,6 +16,7 @@ const LAYERS: &[&str] = &[
     "router-net",
     "logging",
     "cyrus",
+    "queue-log",
     "management",
     "config",
     "security",

@@ -1,0 +1,9 @@
+//! The bytes of a store's files; `docs/store-format.md` describes them for people.
+
+pub(crate) mod header;
+pub(crate) mod identity;
+pub(crate) mod names;
+pub(crate) mod record;
+
+/// Version of all of a store's files together.
+pub(crate) const VERSION: u32 = 1;

@@ -1,0 +1,223 @@
+//! The keeper of files: the next segment is there before it is needed, and those that nobody needs are used again.
+//!
+//! A used segment first loses its name, and that is synced, before anything is written to it; it gets its new name when its
+//! new header is synced. So a file that has a segment's name always has that segment's header and bytes.
+
+use crate::checksum::Seed;
+use crate::disk::{self, Mode};
+use crate::format::header::Header;
+use crate::format::names;
+use crate::segment::{Prepared, Segment};
+use crate::shared::{Shared, Spare, Step};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// Bytes of zeros that are written and synced at once, so that the writer's syncs do not wait long.
+const CHUNK: usize = 256 * 1024;
+/// How long the keeper waits before it looks again whether there is room.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+pub(crate) struct Keeper {
+    shared: Arc<Shared>,
+    making: Option<Making>,
+}
+
+/// A file that is about to become a segment.
+struct Making {
+    spare: Spare,
+    /// Bytes of it that were written once: writing them again is cheaper for the file system.
+    written: u64,
+}
+
+impl Keeper {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Keeper { shared, making: None }
+    }
+
+    /// The keeper's thread.
+    pub(crate) fn run(mut self) {
+        loop {
+            match self.step() {
+                Step::Worked => {}
+                Step::Over => break,
+                step => {
+                    let mut state = self.shared.lock();
+                    let calm = !state.nudged && !state.closed && state.failed.is_none();
+                    if step == Step::Blocked {
+                        self.shared.keeper.wait_for(&mut state, PATIENCE);
+                    } else if calm {
+                        self.shared.keeper.wait(&mut state);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Does one thing that is to be done.
+    pub(crate) fn step(&mut self) -> Step {
+        let mut state = self.shared.lock();
+        if state.closed || state.failed.is_some() {
+            return Step::Over;
+        }
+        state.nudged = false;
+        let unpinned = state.pins == 0;
+        let (old, retired, wanted) =
+            (unpinned && !state.old_snapshots.is_empty(), unpinned && !state.retired.is_empty(), state.wants_segment());
+        drop(state);
+        if old {
+            return self.finish("remove an old snapshot", Self::remove_snapshot);
+        }
+        if retired {
+            return self.finish("use a segment again", Self::recycle);
+        }
+        if wanted {
+            self.finish("prepare a segment", Self::prepare)
+        } else {
+            self.finish("keep a reserve", Self::reserve)
+        }
+    }
+
+    /// No room is something to wait for; any other failure of the disk ends the log.
+    fn finish(&mut self, what: &str, act: impl FnOnce(&mut Self) -> io::Result<Step>) -> Step {
+        match act(self) {
+            Ok(step) => step,
+            Err(error) if disk::is_full(&error) => {
+                self.shared.say_full(error.to_string());
+                Step::Blocked
+            }
+            Err(error) => {
+                self.shared.fail(format!("{}: cannot {what}: {error}", self.shared.dir().display()));
+                Step::Over
+            }
+        }
+    }
+
+    fn remove_snapshot(&mut self) -> io::Result<Step> {
+        let mut state = self.shared.lock();
+        let old = std::mem::take(&mut state.old_snapshots);
+        drop(state);
+        for path in old {
+            absent_is_fine(self.shared.disk.remove(&path))?;
+        }
+        self.shared.disk.sync_dir(self.shared.dir())?;
+        Ok(Step::Worked)
+    }
+
+    /// Takes the name from a segment that nobody needs, and keeps the file.
+    fn recycle(&mut self) -> io::Result<Step> {
+        let mut state = self.shared.lock();
+        let Some(segment) = state.retired.pop() else { return Ok(Step::Idle) };
+        let Segment { path, file, size, .. } = segment;
+        let keep = size == self.shared.settings.segment_bytes && state.free.len() < self.shared.settings.spare_segments;
+        let free = self.shared.dir().join(names::SEGMENTS).join(names::free(state.next_free));
+        state.next_free += 1;
+        drop(state);
+        if keep {
+            self.shared.disk.rename(&path, &free)?;
+        } else {
+            self.shared.disk.remove(&path)?;
+        }
+        self.shared.disk.sync_dir(&self.shared.dir().join(names::SEGMENTS))?;
+        if keep {
+            self.shared.lock().free.push(Spare { path: free, file });
+            self.shared.counters.recycled.fetch_add(1, Relaxed);
+        }
+        Ok(Step::Worked)
+    }
+
+    /// Makes the next segment, step by step, as soon as it is needed.
+    fn prepare(&mut self) -> io::Result<Step> {
+        let Some(making) = self.making.as_mut() else {
+            let making = self.begin()?;
+            self.shared.lock().making = true;
+            self.making = Some(making);
+            return Ok(Step::Worked);
+        };
+        self.shared.say_room();
+        let state = self.shared.lock();
+        let size = u64::from(self.shared.settings.segment_bytes);
+        if !state.is_urgent() && making.written < size {
+            let used = state.segments.last().map_or(0, |last| last.size - last.end);
+            drop(state);
+            if u64::from(used) > size / 8 * 7 {
+                return Ok(Step::Idle);
+            }
+            let chunk = vec![0; CHUNK.min((size - making.written) as usize)];
+            disk::write_all(&*making.spare.file, &chunk, making.written)?;
+            making.spare.file.sync()?;
+            making.written += chunk.len() as u64;
+            return Ok(Step::Worked);
+        }
+        let epoch = state.next_epoch;
+        drop(state);
+        let prepared = self.shared.christen(&making.spare, epoch)?;
+        self.making = None;
+        let mut state = self.shared.lock();
+        state.making = false;
+        state.next_epoch += 1;
+        state.ready.push_back(prepared);
+        drop(state);
+        self.shared.writer.notify_one();
+        Ok(Step::Worked)
+    }
+
+    /// A file that has its room: one that was used, or a new one.
+    fn begin(&self) -> io::Result<Making> {
+        let size = u64::from(self.shared.settings.segment_bytes);
+        let spare = self.shared.lock().free.pop();
+        if let Some(spare) = spare {
+            return Ok(Making { spare, written: size });
+        }
+        let state = self.shared.lock();
+        let files = state.files() as u64 + 1;
+        drop(state);
+        if self.shared.settings.max_bytes.is_some_and(|most| files * size > most) {
+            return Err(io::Error::new(io::ErrorKind::QuotaExceeded, "the store has as many segments as it may"));
+        }
+        Ok(Making { spare: self.shared.create()?, written: 0 })
+    }
+
+    fn reserve(&mut self) -> io::Result<Step> {
+        Ok(Step::Idle)
+    }
+}
+
+impl Shared {
+    /// Makes a file that has its room. On failure there is none.
+    pub(crate) fn create(&self) -> io::Result<Spare> {
+        let mut state = self.lock();
+        let path = self.dir().join(names::SEGMENTS).join(names::free(state.next_free));
+        state.next_free += 1;
+        drop(state);
+        let file = self.disk.open(&path, Mode::Create)?;
+        if let Err(error) = file.allocate(u64::from(self.settings.segment_bytes)) {
+            absent_is_fine(self.disk.remove(&path))?;
+            return Err(error);
+        }
+        self.counters.created.fetch_add(1, Relaxed);
+        Ok(Spare { path, file })
+    }
+
+    /// Gives a file its new header, and then its new name.
+    pub(crate) fn christen(&self, spare: &Spare, epoch: u64) -> io::Result<Prepared> {
+        let size = self.settings.segment_bytes;
+        let header = Header { store: self.store, epoch, size };
+        disk::write_all(&*spare.file, &header.encode(), 0)?;
+        spare.file.sync()?;
+        let path: PathBuf = names::segment_path(self.dir(), epoch);
+        self.disk.rename(&spare.path, &path)?;
+        self.disk.sync_dir(&self.dir().join(names::SEGMENTS))?;
+        let file = Arc::clone(&spare.file);
+        Ok(Prepared { epoch, file, path, seed: Seed::new(&self.store, epoch), size })
+    }
+}
+
+pub(crate) fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,71 @@
+//! Reads a large message, from wherever one wants.
+
+use super::{BLOCK, BLOCK_HEAD, HEADER, MAGIC, block_checksum, place_of, seed};
+use crate::checksum::{Seed, u32_at, u64_at};
+use crate::disk::DiskFile;
+use crate::error::ReadError;
+use crate::format::VERSION;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A large message that is being read. The last block that was read is kept.
+pub struct LargeReader {
+    file: Arc<dyn DiskFile>,
+    path: PathBuf,
+    seed: Seed,
+    /// Number and contents of a block that checks.
+    block: Option<(u64, Vec<u8>)>,
+}
+
+impl LargeReader {
+    pub(crate) fn new(file: Arc<dyn DiskFile>, path: PathBuf, store: &[u8; 16], id: u64) -> Result<Self, ReadError> {
+        let mut header = [0; HEADER];
+        let read = file.read_at(&mut header, 0).map_err(|source| ReadError::Io { file: path.clone(), source })?;
+        let right = read == HEADER
+            && header[..8] == MAGIC
+            && crc32c::crc32c(&header[..60]) == u32_at(&header, 60)
+            && u32_at(&header, 8) == VERSION
+            && header[16..32] == *store
+            && u64_at(&header, 32) == id;
+        if !right {
+            return Err(ReadError::CorruptMessage { file: path, offset: 0 });
+        }
+        Ok(LargeReader { file, path, seed: seed(store, id), block: None })
+    }
+
+    /// Bytes of the message, at most so many: fewer where a block ends, none where the message does.
+    ///
+    /// # Errors
+    /// If the disk cannot be read, or has not what was written.
+    pub fn read(&mut self, offset: u64, size: usize) -> Result<&[u8], ReadError> {
+        let number = offset / BLOCK as u64;
+        let within = (offset % BLOCK as u64) as usize;
+        if self.block.as_ref().is_none_or(|(have, _)| *have != number) {
+            let contents = self.load(number)?;
+            self.block = Some((number, contents));
+        }
+        let contents = self.block.as_ref().map_or(&[][..], |(_, contents)| contents);
+        let from = within.min(contents.len());
+        Ok(&contents[from..contents.len().min(from.saturating_add(size))])
+    }
+
+    fn load(&mut self, number: u64) -> Result<Vec<u8>, ReadError> {
+        let at = place_of(number);
+        let io = |source| ReadError::Io { file: self.path.clone(), source };
+        let mut bytes = vec![0; BLOCK_HEAD + BLOCK];
+        let read = self.file.read_at(&mut bytes, at).map_err(io)?;
+        if read == 0 {
+            return Ok(Vec::new());
+        }
+        let size = if read < BLOCK_HEAD { usize::MAX } else { u32_at(&bytes, 0) as usize };
+        let contents = bytes.get(BLOCK_HEAD..BLOCK_HEAD.saturating_add(size)).filter(|_| BLOCK_HEAD + size <= read);
+        match contents {
+            Some(contents) if block_checksum(self.seed, number, contents) == u32_at(&bytes, 4) => {
+                bytes.drain(..BLOCK_HEAD);
+                bytes.truncate(size);
+                Ok(bytes)
+            }
+            _ => Err(ReadError::CorruptMessage { file: self.path.clone(), offset: at }),
+        }
+    }
+}

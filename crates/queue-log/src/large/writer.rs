@@ -1,0 +1,102 @@
+//! Writes a large message as it comes.
+
+use super::{BLOCK, BLOCK_HEAD, HEADER, MAGIC, block_checksum, place_of, seed};
+use crate::checksum::Seed;
+use crate::disk::{DiskFile, Mode, write_all};
+use crate::format::{VERSION, names};
+use crate::keeper::absent_is_fine;
+use crate::shared::Shared;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A large message that is being written. If it is dropped before its last bytes are synced, it is removed.
+pub struct LargeWriter {
+    shared: Arc<Shared>,
+    id: u64,
+    path: PathBuf,
+    file: Arc<dyn DiskFile>,
+    seed: Seed,
+    number: u64,
+    /// Head and contents of the block that is not full yet.
+    block: Vec<u8>,
+    synced: bool,
+}
+
+impl LargeWriter {
+    pub(super) fn new(shared: Arc<Shared>, id: u64) -> io::Result<Self> {
+        let path = shared.large_path(id);
+        let file = shared.disk.open(&path, Mode::Create)?;
+        let seed = seed(&shared.store, id);
+        let mut header = [0; HEADER];
+        header[..8].copy_from_slice(&MAGIC);
+        header[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        header[16..32].copy_from_slice(&shared.store);
+        header[32..40].copy_from_slice(&id.to_le_bytes());
+        let checksum = crc32c::crc32c(&header[..60]);
+        header[60..].copy_from_slice(&checksum.to_le_bytes());
+        let writer = LargeWriter { shared, id, path, file, seed, number: 0, block: vec![0; BLOCK_HEAD], synced: false };
+        write_all(&*writer.file, &header, 0)?;
+        Ok(writer)
+    }
+
+    /// What entries call it.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Bytes of the message so far.
+    pub fn size(&self) -> u64 {
+        self.number * BLOCK as u64 + (self.block.len() - BLOCK_HEAD) as u64
+    }
+
+    /// Appends bytes. Writes to the disk whenever a block is full.
+    ///
+    /// # Errors
+    /// As the operating system says; the message is of no use then.
+    pub fn append(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        self.synced = false;
+        while !bytes.is_empty() {
+            let take = bytes.len().min(BLOCK + BLOCK_HEAD - self.block.len());
+            self.block.extend_from_slice(&bytes[..take]);
+            bytes = &bytes[take..];
+            if self.block.len() == BLOCK + BLOCK_HEAD {
+                self.write_block()?;
+                self.number += 1;
+                self.block.truncate(BLOCK_HEAD);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is left, and syncs: an entry may name the message from now on.
+    ///
+    /// # Errors
+    /// As the operating system says; the message is of no use then.
+    pub fn sync(&mut self) -> io::Result<()> {
+        if self.block.len() > BLOCK_HEAD {
+            self.write_block()?;
+        }
+        self.file.sync()?;
+        self.shared.disk.sync_dir(&self.shared.dir().join(names::LARGE))?;
+        self.synced = true;
+        Ok(())
+    }
+
+    fn write_block(&mut self) -> io::Result<()> {
+        let contents = &self.block[BLOCK_HEAD..];
+        let (size, checksum) = (contents.len() as u32, block_checksum(self.seed, self.number, contents));
+        self.block[..4].copy_from_slice(&size.to_le_bytes());
+        self.block[4..8].copy_from_slice(&checksum.to_le_bytes());
+        write_all(&*self.file, &self.block, place_of(self.number))
+    }
+}
+
+impl Drop for LargeWriter {
+    fn drop(&mut self) {
+        if !self.synced {
+            // If it cannot be removed now, it is an orphan when the store is opened next.
+            let _ = absent_is_fine(self.shared.disk.remove(&self.path));
+        }
+    }
+}
