@@ -4,11 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pkcs8::EncryptedPrivateKeyInfo;
+use pkcs8::pkcs5::EncryptionScheme;
+use pkcs8::pkcs5::pbes2::Kdf;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs1KeyDer, PrivatePkcs8KeyDer, PrivateSec1KeyDer};
 use rustls::sign::SigningKey;
 
 use super::error::{FileKind, TlsError, content, read};
 use super::old_key;
+
+/// Rounds of PBKDF2 that a file may ask for: some seconds of work. OpenSSL writes 2048; 600,000 are recommended today.
+const MOST_ROUNDS: u32 = 4_000_000;
+/// Bytes that scrypt may need. OpenSSL writes files for 16 MiB.
+const MOST_MEMORY: u64 = 256 * 1024 * 1024;
 
 /// The password of a key, asked for only if the key needs it.
 pub(super) type Password<'p> = &'p dyn Fn() -> Result<String, TlsError>;
@@ -52,10 +59,28 @@ fn decrypt(path: &Path, der: &[u8], password: &str) -> Result<PrivateKeyDer<'sta
                 .to_owned(),
         )
     })?;
+    if !is_within_reason(&info.encryption_algorithm) {
+        return Err(wrong("takes too much work to decrypt: write it anew with `openssl pkcs8 -topk8`".to_owned()));
+    }
     let decrypted = info
         .decrypt(password)
         .map_err(|error| wrong(format!("cannot be decrypted ({error}): is the password right?")))?;
     Ok(PrivatePkcs8KeyDer::from(decrypted.as_bytes().to_vec()).into())
+}
+
+/// Whether the work that a file asks for is such as a file written with care asks for.
+fn is_within_reason(scheme: &EncryptionScheme<'_>) -> bool {
+    let EncryptionScheme::Pbes2(parameters) = scheme else { return true };
+    match &parameters.kdf {
+        Kdf::Pbkdf2(kdf) => kdf.iteration_count <= MOST_ROUNDS,
+        Kdf::Scrypt(kdf) => {
+            // RFC 7914, section 2: 128 * N * r bytes, and p times the work.
+            let lanes = u64::from(kdf.block_size).saturating_mul(u64::from(kdf.parallelization));
+            kdf.cost_parameter.saturating_mul(lanes).saturating_mul(128) <= MOST_MEMORY
+        }
+        // The library knows no other.
+        _ => false,
+    }
 }
 
 /// A block of a PEM file (RFC 7468), with the header lines of its predecessor (RFC 1421).

@@ -208,7 +208,7 @@ fn is_patience(error: &io::Error) -> bool {
 }
 
 /// Calls again what a signal has interrupted.
-fn retry(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+pub(super) fn retry(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     loop {
         match call() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

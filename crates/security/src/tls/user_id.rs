@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use aws_lc_rs::digest::{Algorithm, SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA512, digest};
-use rustls::pki_types::CertificateDer;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::error::{FileKind, TlsError, content, read};
@@ -12,27 +11,30 @@ use super::subject;
 
 /// How the owners of certificates are called.
 #[derive(Debug, Default)]
-pub(super) struct UserIds {
+pub struct UserIds {
     format: String,
     /// Names for ids.
     names: HashMap<String, String>,
 }
 
 impl UserIds {
-    /// Reads the file of names, if there is one.
-    pub(super) fn new(format: Option<&str>, names: Option<&Path>) -> Result<Self, TlsError> {
+    /// By a format (`uidFormat`) and a file of names for what it yields, each if there is one.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is no JSON object of texts.
+    pub fn new(format: Option<&str>, names: Option<&Path>) -> Result<Self, TlsError> {
         let names = names.map(load).transpose()?.unwrap_or_default();
         Ok(Self { format: format.unwrap_or_default().to_owned(), names })
     }
 
     /// The letters of the format that mean nothing; such a format is not used.
-    pub(super) fn unknown_letter(&self) -> Option<char> {
+    pub fn unknown_letter(&self) -> Option<char> {
         self.format.chars().find(|letter| !"csloun125".contains(*letter))
     }
 
-    /// What the owner of this certificate is called. Without a format, or if nothing of what it asks for is there, it is
+    /// What the owner of this certificate (DER) is called; `None` if it is no certificate. Without a format, or if nothing of what it asks for is there, it is
     /// the subject.
-    pub(super) fn of(&self, certificate: &CertificateDer<'_>) -> Option<String> {
+    pub fn of(&self, certificate: &[u8]) -> Option<String> {
         let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
         let by_format = self.unknown_letter().is_none().then(|| self.by_format(certificate, &parsed)).flatten();
         let Some(id) = by_format else { return Some(subject::rfc2253(parsed.subject())) };

@@ -69,6 +69,14 @@ fn a_key_encrypted_in_a_forgotten_way_comes_with_the_remedy() {
 }
 
 #[test]
+fn a_key_that_would_take_for_ever_to_decrypt_is_refused() {
+    for name in ["pkcs8-endless-rounds.key", "pkcs8-endless-memory.key"] {
+        let trouble = trouble(name, "pass:secret").unwrap();
+        assert!(trouble.contains("too much work") && trouble.contains(name), "{trouble}");
+    }
+}
+
+#[test]
 fn a_key_that_is_not_the_certificates_is_refused() {
     let (folder, other) = (Folder::new(), super::authority::Authority::new("us").issue(&[], "other"));
     let key = folder.write("key.pem", &other.key());

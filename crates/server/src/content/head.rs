@@ -114,6 +114,8 @@ pub(crate) enum Refusal {
     Target,
     /// It is larger than its sender may send.
     Size,
+    /// It does not say where it goes, and its sender has too many of that kind.
+    Unfinished,
 }
 
 impl Refusal {
@@ -126,6 +128,10 @@ impl Refusal {
             Self::UserId => ErrorCondition::new("amqp:unauthorized-access", "user_id proxy violation"),
             Self::Target => ErrorCondition::new("amqp:unauthorized-access", "policy violation on target"),
             Self::Size => ErrorCondition::new("amqp:link:message-size-exceeded", "Message size exceeded"),
+            Self::Unfinished => ErrorCondition::new(
+                "amqp:resource-limit-exceeded",
+                "too much of messages of which the annotations have not come",
+            ),
         }
     }
 }

@@ -15,6 +15,7 @@ use router_net::edge::is_lookup;
 use slab::Slab;
 
 use super::conn::Conn;
+use super::due::Due;
 use super::event::{ShardEvent, SubscriberMessage};
 use super::mailbox::{Batch, Mail};
 use super::own_links::Opening;
@@ -36,7 +37,9 @@ pub(crate) struct ShardHost {
     /// Links whose credit the core should hear again.
     pub(super) recount: Vec<LinkRef>,
     /// Slots of connections to be read.
-    pub(super) ready: VecDeque<u32>,
+    pub(super) due: Due,
+    /// Those whose turn it is; for use within calls.
+    pub(super) reading: Vec<u32>,
     /// Slots of connections whose endpoints may have events without new bytes.
     pub(super) attention: Vec<u32>,
     /// Slots of connections whose output was full and is not any more.
@@ -89,7 +92,8 @@ impl ShardHost {
             dirty: Vec::new(),
             through: VecDeque::new(),
             recount: Vec::new(),
-            ready: VecDeque::new(),
+            due: Due::default(),
+            reading: Vec::new(),
             attention: Vec::new(),
             unchoke: Vec::new(),
             openings: VecDeque::new(),
@@ -126,13 +130,13 @@ impl ShardHost {
             && !conn.flags.queued
         {
             conn.flags.queued = true;
-            self.ready.push_back(slot);
+            self.due.add(slot, conn.flags.preparing);
         }
     }
 
     /// Whether there is something to do without waiting for anything.
     pub(super) fn has_work(&self) -> bool {
-        !(self.dirty.is_empty() && self.ready.is_empty() && !self.needs_core())
+        !(self.dirty.is_empty() && self.due.is_empty() && !self.needs_core())
     }
 
     /// Whether the core has to hear something.

@@ -21,6 +21,8 @@ const LONGEST_TAG: usize = 32;
 const HEAD_MAX: usize = 1024 * 1024;
 /// Bytes that one connection may have in messages that are being gathered; beyond that they are streamed early.
 const GATHERED_MAX: usize = 8 * 1024 * 1024;
+/// Bytes that one connection may have in messages that cannot be streamed, because they do not say yet where they go.
+const UNFINISHED_MAX: usize = 16 * 1024 * 1024;
 /// Bytes that one connection may have in messages of the routing protocol that are being gathered. All addresses of a
 /// router are one message: with a million of them it has some 50 MB.
 const CONTROL_MAX: usize = 64 * 1024 * 1024;
@@ -354,7 +356,8 @@ impl ShardHost {
         let Some(conn) = self.conns.get(slot as usize) else { return Progress::Discarding(None) };
         let Gathered { bytes, waits } = gathered;
         let control = conn.links.get(arrived.link.0 as usize).is_some_and(|link| link.control);
-        if control && conn.gathered.saturating_add(bytes.len()) <= CONTROL_MAX {
+        let held = conn.gathered.saturating_add(bytes.len());
+        if control && held <= CONTROL_MAX {
             return Progress::Gathering(Gathered { bytes, waits });
         }
         let large =
@@ -369,6 +372,9 @@ impl ShardHost {
                 self.begin_stream(core, slot, arrived, &examined, &bytes)
             }
             Ok(_) if bytes.len() > HEAD_MAX => Progress::Discarding(Some(Refusal::Format)),
+            Ok(Examined { sufficient: false, .. }) if held > UNFINISHED_MAX => {
+                Progress::Discarding(Some(Refusal::Unfinished))
+            }
             Ok(Examined { sufficient, .. }) => return Progress::Gathering(Gathered { bytes, waits: sufficient }),
         };
         self.keep_spare(bytes);

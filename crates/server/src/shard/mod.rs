@@ -16,6 +16,7 @@ mod buffers;
 mod census;
 mod conn;
 mod driving;
+mod due;
 mod ending;
 mod event;
 mod feeding;

@@ -7,8 +7,6 @@ use super::buffers::{BUFFER, Buffers};
 use super::conn::Conn;
 use super::host::{ShardHost, mark_dirty};
 
-/// How many connections are read in one turn.
-const READS: usize = 32;
 /// A partial frame up to this size is copied in front of what is read next. A longer one stays where it is, and the
 /// buffer grows by what is read.
 const COPY_MAX: usize = 16 * 1024;
@@ -23,26 +21,38 @@ pub(super) struct Piece {
 impl ShardHost {
     /// Reads the connections whose turn it is.
     pub(super) fn read_ready(&mut self, buffers: &mut Buffers, pieces: &mut Vec<Piece>) {
-        for _ in 0..READS.min(self.ready.len()) {
-            let Some(slot) = self.ready.pop_front() else { break };
-            let Some(conn) = self.conns.get_mut(slot as usize) else { continue };
-            conn.flags.queued = false;
-            if conn.flags.readable && conn.may_read() {
-                pieces.extend(conn.read(slot, buffers));
-                if conn.flags.attention {
-                    self.attention.push(slot);
-                }
-                if conn.transport.wants_write() {
-                    mark_dirty(&mut self.dirty, conn);
-                }
-                if conn.flags.preparing && conn.transport.is_ready() {
-                    conn.prepared(&self.shared);
-                    mark_dirty(&mut self.dirty, conn);
-                }
-                if conn.may_read() {
-                    self.queue_read(slot);
-                }
+        let mut slots = std::mem::take(&mut self.reading);
+        let speaking = self.due.take(&mut slots);
+        for (index, slot) in slots.drain(..).enumerate() {
+            if index < speaking && self.conns.get(slot as usize).is_some_and(|conn| conn.flags.preparing) {
+                // It has come to the place of one that is gone.
+                self.due.add(slot, true);
+            } else {
+                self.read_slot(slot, buffers, pieces);
             }
+        }
+        self.reading = slots;
+    }
+
+    fn read_slot(&mut self, slot: u32, buffers: &mut Buffers, pieces: &mut Vec<Piece>) {
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
+        conn.flags.queued = false;
+        if !conn.flags.readable || !conn.may_read() {
+            return;
+        }
+        pieces.extend(conn.read(slot, buffers));
+        if conn.flags.attention {
+            self.attention.push(slot);
+        }
+        if conn.transport.wants_write() {
+            mark_dirty(&mut self.dirty, conn);
+        }
+        if conn.flags.preparing && conn.transport.is_ready() {
+            conn.prepared(&self.shared);
+            mark_dirty(&mut self.dirty, conn);
+        }
+        if conn.may_read() {
+            self.queue_read(slot);
         }
     }
 

@@ -12,6 +12,7 @@ mod handshakes;
 mod limits;
 mod management;
 mod sasl;
+mod stalled;
 mod tls;
 
 use std::sync::atomic::{AtomicBool, Ordering};
