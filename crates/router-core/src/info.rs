@@ -147,6 +147,8 @@ pub struct ConnectionInfo {
     pub cost: u32,
     /// The peer takes large messages on links of their own (it offers `qd.streaming-links`).
     pub streaming_links: bool,
+    /// Between routers: the peer shares what it knows of the network (it offers `waystation.sync`), and so does this router.
+    pub shares: bool,
     /// Which router annotations are stripped.
     pub strip_annotations: StripAnnotations,
     /// `linkCapacity`: initial credit for senders, and bound of queued presettled deliveries (deliveries).

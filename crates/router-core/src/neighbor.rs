@@ -298,9 +298,14 @@ impl<H: Host> Core<H> {
         if std::mem::replace(&mut neighbor.up, up) == up {
             return;
         }
-        let cost = self.connections[conn].info.cost.max(1);
+        let info = &self.connections[conn].info;
+        let (cost, shares) = (info.cost.max(1), info.shares);
         let conn = ConnKey(self.connections.key_at(conn));
-        host.network(if up { NetworkEvent::NeighborUp { conn, cost } } else { NetworkEvent::NeighborLost { conn } });
+        host.network(if up {
+            NetworkEvent::NeighborUp { conn, cost, shares }
+        } else {
+            NetworkEvent::NeighborLost { conn }
+        });
     }
 
     /// The link on which control messages go out to a neighbour; `None` while there is none.

@@ -99,6 +99,8 @@ pub enum NetworkEvent<'a> {
         conn: ConnKey,
         /// What it costs.
         cost: u32,
+        /// Both routers share what they know of the network.
+        shares: bool,
     },
     /// They are not any more.
     NeighborLost {

@@ -9,7 +9,12 @@ impl PathEngine {
     /// The core has news of this router.
     pub fn network_event(&mut self, now: Now, event: NetworkEvent<'_>) {
         match event {
-            NetworkEvent::NeighborUp { conn, cost } => self.neighbor_up(now, conn.into(), cost),
+            NetworkEvent::NeighborUp { conn, cost, shares } => {
+                if shares {
+                    self.neighbor_shares(conn.into());
+                }
+                self.neighbor_up(now, conn.into(), cost);
+            }
             NetworkEvent::NeighborLost { conn } => self.neighbor_lost(now, conn.into()),
             NetworkEvent::LocalAddress { key, treatment, present } => {
                 self.local_address(now, key, treatment.into(), present);

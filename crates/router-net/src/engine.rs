@@ -6,6 +6,7 @@ mod link_states;
 mod nodes;
 mod routes;
 mod say;
+mod sharing;
 #[cfg(test)]
 mod tests;
 
@@ -38,6 +39,10 @@ pub struct PathEngine {
     /// The sequence number of the link state that everybody was told last.
     flooded: i64,
     addresses: LocalAddresses,
+    /// Everybody is told everything by the old protocol.
+    flooding: bool,
+    /// When neighbours were last asked to compare what they know.
+    compared_at: Duration,
     advertise_at: Duration,
     /// The topology has changed not long ago: advertisements are frequent.
     flux_until: Option<Duration>,
@@ -72,6 +77,8 @@ impl PathEngine {
             own: LinkState { id: config.id.clone(), ls_seq: config.first_ls_seq, ..LinkState::default() },
             flooded: config.first_ls_seq,
             addresses: LocalAddresses::new(config.first_mobile_seq),
+            flooding: true,
+            compared_at: now,
             advertise_at: now,
             flux_until: None,
             compute_at: None,
@@ -180,6 +187,7 @@ impl PathEngine {
             self.mark_lost();
         }
         self.file();
+        self.look_for_old();
         for index in self.nodes.due(self.now) {
             self.attend(index);
         }
@@ -189,6 +197,7 @@ impl PathEngine {
         if self.advertise_at <= self.now {
             self.advertise();
         }
+        self.share_due();
         self.file();
     }
 
@@ -230,6 +239,11 @@ impl PathEngine {
             Body::AddressChange { mobile_seq, add, del } => self.address_change(&message.id, mobile_seq, add, &del),
             Body::Addresses { mobile_seq, exist } => self.all_addresses(&message.id, mobile_seq, exist),
             Body::AddressRequest { .. } => self.addresses_requested(&message.id),
+            Body::Sync(sync) => {
+                if let Some(link) = from {
+                    self.shared(link, sync);
+                }
+            }
             Body::Hello { .. } => {}
         }
     }

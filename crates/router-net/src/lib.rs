@@ -11,6 +11,7 @@
 //!    time, it advertises (`RA`) the sequence numbers of its link state and of its addresses to everybody.
 //! 3. Who lacks something asks for it (`LSR`, `MAR`) and is answered (`LSU`, `MAU`). Changes of addresses are told to
 //!    everybody at once (`MAU`).
+//!    Neighbours that both offer it share what they know instead, and need not ask far away (`engine/sharing`).
 //! 4. From the link states all compute the same shortest paths.
 //!
 //! # What always holds
@@ -30,6 +31,7 @@ mod neighbor;
 mod node;
 mod output;
 mod paths;
+mod sharing;
 mod throttle;
 mod view;
 mod wide;

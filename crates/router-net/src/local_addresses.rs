@@ -19,6 +19,8 @@ pub(crate) struct LocalAddresses {
     last: Option<Duration>,
     /// Changes are not announced before this.
     held: Duration,
+    /// The last announcement, if it was a small one, and its sequence number.
+    pub(crate) latest: Option<(i64, Announcement)>,
 }
 
 /// Changes that are announced together.
@@ -26,6 +28,16 @@ pub(crate) struct LocalAddresses {
 pub(crate) struct Announcement {
     pub(crate) add: Vec<(String, Option<Hint>)>,
     pub(crate) del: Vec<String>,
+}
+
+impl Announcement {
+    /// Of so few keys that neighbours are told of them unasked. Of more they ask one neighbour, and get them once.
+    const FEW: usize = 64;
+
+    /// Whether it is kept, for neighbours that lack just this.
+    pub(crate) fn is_small(&self) -> bool {
+        self.add.len() + self.del.len() <= Self::FEW
+    }
 }
 
 impl LocalAddresses {
@@ -38,7 +50,15 @@ impl LocalAddresses {
 
     /// No addresses, under this sequence number.
     pub(crate) fn new(seq: i64) -> Self {
-        Self { announced: BTreeMap::new(), changes: BTreeMap::new(), seq, due: None, last: None, held: Duration::ZERO }
+        Self {
+            announced: BTreeMap::new(),
+            changes: BTreeMap::new(),
+            seq,
+            due: None,
+            last: None,
+            held: Duration::ZERO,
+            latest: None,
+        }
     }
 
     /// An address has a consumer, or has none any more. Whether that is news.
@@ -87,6 +107,7 @@ impl LocalAddresses {
                 }
             }
         }
+        self.latest = announcement.is_small().then(|| (self.seq, announcement.clone()));
         Some(announcement)
     }
 

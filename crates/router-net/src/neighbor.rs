@@ -1,6 +1,7 @@
 //! Connections to neighbours, and what greetings were heard on them.
 
 use crate::LinkRef;
+use crate::sharing::Sharing;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -18,6 +19,8 @@ pub(crate) struct Link {
     pub(crate) peer: Option<Peer>,
     /// The greeting that was refused: since when, and which instance it was.
     pub(crate) refused: Option<Refused>,
+    /// What is shared, if both ends offer it.
+    pub(crate) sharing: Option<Box<Sharing>>,
 }
 
 /// The router at the other end.
@@ -43,6 +46,8 @@ pub(crate) struct Refused {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
     links: BTreeMap<LinkRef, Link>,
+    /// A connection that is going to be added and shares.
+    will_share: Option<LinkRef>,
     /// When something is to be done about one of them next.
     due: Option<Duration>,
     /// `due` is to be found out anew.
@@ -68,7 +73,8 @@ impl Links {
         if std::mem::take(&mut self.touched) {
             let due = |link: &Link| {
                 let expiry = link.peer.as_ref().map(|peer| peer.heard + max_age);
-                expiry.map_or(link.hello_due, |expiry| expiry.min(link.hello_due))
+                let sharing = link.sharing.as_ref().and_then(|sharing| sharing.due);
+                expiry.into_iter().chain(sharing).fold(link.hello_due, Duration::min)
             };
             self.due = self.links.values().map(due).min();
         }
@@ -79,11 +85,23 @@ impl Links {
         self.due
     }
 
+    /// Notes that the next connection to be added, if it is this one, shares.
+    pub(crate) fn will_share(&mut self, link: LinkRef) {
+        self.will_share = Some(link);
+    }
+
+    /// What is kept of each neighbour that shares.
+    pub(crate) fn sharing_mut(&mut self) -> impl Iterator<Item = &mut Sharing> {
+        self.touched = true;
+        self.links.values_mut().filter_map(|link| link.sharing.as_deref_mut())
+    }
+
     /// Adds a connection; if it is there already, only its cost is taken.
     pub(crate) fn add(&mut self, link: LinkRef, cost: u32, now: Duration) {
         let taken = |number: &u16| self.links.values().any(|link| link.number == *number);
         let number = (0..u16::MAX).find(|number| !taken(number)).unwrap_or(u16::MAX);
-        let new = Link { number, cost, since: now, hello_due: now, peer: None, refused: None };
+        let sharing = self.will_share.take().filter(|sharing| *sharing == link).map(|_| Box::default());
+        let new = Link { number, cost, since: now, hello_due: now, peer: None, refused: None, sharing };
         self.touched = true;
         self.links.entry(link).or_insert(new).cost = cost;
     }

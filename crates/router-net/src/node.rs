@@ -1,5 +1,6 @@
 //! The table of routers.
 
+use crate::local_addresses::Announcement;
 use crate::{Hint, LinkRef, LinkState, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -23,6 +24,12 @@ pub(crate) struct Node {
     pub(crate) address_fetch: Fetch,
     /// The sequence number of `addresses`.
     pub(crate) mobile_seq: i64,
+    /// The last change of `addresses`, if it was a small one, and its sequence number: for neighbours that lack just that.
+    pub(crate) latest: Option<(i64, Announcement)>,
+    /// It is of this kind: what it says is shared among neighbours.
+    pub(crate) shares: bool,
+    /// It is counted as one of the old kind.
+    counted_old: bool,
     /// It has asked for this router's link state, for its addresses, but could not be reached yet.
     pub(crate) owed: Owed,
     pub(crate) route: Option<NodeRoute>,
@@ -82,6 +89,11 @@ impl Fetch {
         self.needed.then(|| self.asked.map_or(Duration::ZERO, |asked| asked + wait))
     }
 
+    /// It is needed, and should come by itself: it is asked for only if it has not come after a second.
+    pub(crate) fn expect(&mut self, now: Duration) {
+        *self = Self { needed: true, asked: Some(now), tries: 2, ..Self::default() };
+    }
+
     /// It is asked for.
     pub(crate) fn ask(&mut self, now: Duration) {
         self.tries = if self.asked.replace(now).is_some() { self.tries.saturating_add(1) } else { 0 };
@@ -109,6 +121,9 @@ impl Node {
             addresses: BTreeMap::new(),
             address_fetch: Fetch::default(),
             mobile_seq: 0,
+            latest: None,
+            shares: false,
+            counted_old: false,
             owed: Owed::default(),
             route: None,
             lost_since: None,
@@ -130,6 +145,8 @@ pub(crate) struct NodeTable {
     schedule: BTreeSet<(Duration, NodeIndex)>,
     /// Routers that may have changed since they were filed.
     touched: Vec<NodeIndex>,
+    /// How many have spoken and are of the old kind.
+    old: usize,
     /// How many routers were looked at, for tests: each message must cost the same, however many there are.
     #[cfg(test)]
     pub(crate) looked_at: std::cell::Cell<usize>,
@@ -144,6 +161,7 @@ impl NodeTable {
             max: usize::from(max),
             schedule: BTreeSet::new(),
             touched: Vec::new(),
+            old: 0,
             #[cfg(test)]
             looked_at: std::cell::Cell::default(),
         }
@@ -171,6 +189,8 @@ impl NodeTable {
             self.count(1);
             let Some(node) = self.slots.get_mut(usize::from(index.0)).and_then(Option::as_mut) else { continue };
             node.touched = false;
+            let old = node.instance.is_some() && !node.shares;
+            self.old = self.old - usize::from(std::mem::replace(&mut node.counted_old, old)) + usize::from(old);
             let due = due(node);
             let before = std::mem::replace(&mut node.filed, due);
             if before == due {
@@ -219,6 +239,7 @@ impl NodeTable {
     pub(crate) fn remove(&mut self, index: NodeIndex) -> Option<Node> {
         let node = self.slots.get_mut(usize::from(index.0))?.take()?;
         self.by_id.remove(&node.id);
+        self.old -= usize::from(node.counted_old);
         if let Some(filed) = node.filed {
             self.schedule.remove(&(filed, index));
         }
@@ -233,6 +254,11 @@ impl NodeTable {
         self.count(self.slots.len());
         let index = |at: usize| NodeIndex(u16::try_from(at).unwrap_or(u16::MAX));
         self.slots.iter().enumerate().filter_map(move |(at, node)| Some((index(at), node.as_ref()?)))
+    }
+
+    /// How many routers of the old kind there are, as of the last time that changes were filed.
+    pub(crate) fn old(&self) -> usize {
+        self.old
     }
 
     /// How many there are.

@@ -4,8 +4,10 @@
 
 mod decode;
 mod encode;
+mod sync;
 
 pub use decode::WireError;
+pub use sync::{Addresses, News, Seqs, Sync};
 
 use crate::{Hint, LinkState, log};
 use std::fmt;
@@ -25,6 +27,12 @@ pub const HELLO_ADDRESS: &str = "amqp:/_local/qdhello";
 pub const ALL_ROUTERS_ADDRESS: &str = "amqp:/_topo/0/all/qdrouter";
 /// Where news of addresses go: everybody. The old router leaves the prefix out here.
 pub const ALL_MOBILE_ADDRESS: &str = "_topo/0/all/qdrouter.ma";
+
+/// Where two neighbours share what they know: the neighbour's engine.
+pub const SYNC_ADDRESS: &str = "amqp:/_local/waystation.sync";
+/// What a router offers in the open of a connection between routers, if it shares what it knows with a neighbour that offers
+/// the same.
+pub const SYNC_CAPABILITY: &str = "waystation.sync";
 
 /// Where one router takes requests for its link state, and answers to its own.
 pub fn router_address(id: &str) -> String {
@@ -94,6 +102,8 @@ pub enum Body {
         /// The sequence number that the sender knows.
         have_seq: i64,
     },
+    /// `SYNC`, between two neighbours that share what they know.
+    Sync(Sync),
 }
 
 impl Body {
@@ -106,6 +116,7 @@ impl Body {
             Self::LinkStateRequest => "LSR",
             Self::AddressChange { .. } | Self::Addresses { .. } => "MAU",
             Self::AddressRequest { .. } => "MAR",
+            Self::Sync(_) => "SYNC",
         }
     }
 }
@@ -128,6 +139,15 @@ impl fmt::Display for ControlMessage {
             }
             Body::Addresses { mobile_seq, exist } => write!(f, " mobile_seq={mobile_seq} exist={}", exist.len())?,
             Body::AddressRequest { have_seq } => write!(f, " have_seq={have_seq}")?,
+            Body::Sync(Sync { digest, have, news, ask }) => {
+                if let Some(digest) = digest {
+                    write!(f, " digest={digest:016x}")?;
+                }
+                if let Some(have) = have {
+                    write!(f, " have={}", have.len())?;
+                }
+                write!(f, " news={} ask={}", news.len(), ask.len())?;
+            }
         }
         write!(f, ")")
     }

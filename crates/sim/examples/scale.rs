@@ -1,6 +1,8 @@
 //! How large may a network grow? Builds networks of given sizes, lets them come to rest, and prints what that took.
 //!
-//! `cargo run --release -p sim --example scale -- ROUTERS ADDRESSES [ROUTERS ADDRESSES ...]`
+//! `cargo run --release -p sim --example scale -- [old] ROUTERS ADDRESSES [ROUTERS ADDRESSES ...]`
+//!
+//! `old`: routers speak the old protocol only, as they do beside old routers.
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 use std::time::Duration;
@@ -15,8 +17,9 @@ fn main() {
     println!(
         "routers addresses | to rest  messages      bytes   CPU ms | messages a minute      bytes   CPU ms | KiB each"
     );
+    let old = std::env::args().any(|word| word == "old");
     for pair in numbers.chunks_exact(2) {
-        measure(pair[0], pair[1]);
+        measure(pair[0], pair[1], old);
     }
 }
 
@@ -29,10 +32,13 @@ fn sent(world: &World) -> ControlTraffic {
     })
 }
 
-fn measure(routers: usize, addresses: usize) {
+fn measure(routers: usize, addresses: usize, old: bool) {
     let before = resident();
     let mut world = World::new(routers as u64);
     world.set_max_routers((routers + 1).try_into().unwrap_or(u16::MAX));
+    if old {
+        world.share_nothing();
+    }
     let network = topology::random(&mut world, routers, routers / 2);
     for (number, &router) in network.routers.iter().enumerate() {
         let client = world.add_client(router);

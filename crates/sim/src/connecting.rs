@@ -55,7 +55,7 @@ impl World {
         if let Some(router) = &mut self.sites[at].router {
             router.add_conn(wire, 1, false);
         }
-        self.send_frame(wire, 0, Frame::Open { answer: false, container: "client".to_owned() });
+        self.send_frame(wire, 0, Frame::Open { answer: false, container: "client".to_owned(), shares: false });
     }
 
     /// Closes a connection: what is on its way is lost, and each end notices after a while.

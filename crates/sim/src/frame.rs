@@ -27,6 +27,8 @@ pub enum Frame {
         answer: bool,
         /// Who opens it: a router's id.
         container: String,
+        /// It shares what it knows of the network.
+        shares: bool,
     },
     /// A link is attached.
     Attach(Box<Attach>),

@@ -86,7 +86,7 @@ pub(crate) struct Link {
 /// What the routing protocol is to hear.
 #[derive(Debug)]
 pub(crate) enum Told {
-    Up(ConnKey, u32),
+    Up(ConnKey, u32, bool),
     Lost(ConnKey),
     Local(String, Treatment, bool),
     Control(Option<ConnKey>, Rc<Message>),
@@ -188,7 +188,7 @@ impl Host for SimHost {
 
     fn network(&mut self, event: NetworkEvent<'_>) {
         self.told.push_back(match event {
-            NetworkEvent::NeighborUp { conn, cost } => Told::Up(conn, cost),
+            NetworkEvent::NeighborUp { conn, cost, shares } => Told::Up(conn, cost, shares),
             NetworkEvent::NeighborLost { conn } => Told::Lost(conn),
             NetworkEvent::LocalAddress { key, treatment, present } => Told::Local(key.to_owned(), treatment, present),
         });

@@ -18,7 +18,8 @@ const MASK_BITS: u16 = 128;
 /// Credit for senders.
 const LINK_CAPACITY: u32 = 250;
 /// The routing protocol's own addresses.
-const CONTROL_KEYS: [&str; 5] = ["Lqdhello", "Tqdrouter", "Lqdrouter", "Tqdrouter.ma", "Lqdrouter.ma"];
+const CONTROL_KEYS: [&str; 6] =
+    ["Lqdhello", "Tqdrouter", "Lqdrouter", "Tqdrouter.ma", "Lqdrouter.ma", "Lwaystation.sync"];
 /// Addresses that begin so are multicast, or closest; all others are balanced.
 const PREFIXES: [(&str, Treatment); 2] = [("multicast", Treatment::Multicast), ("closest", Treatment::Closest)];
 
@@ -41,6 +42,8 @@ pub struct Router {
     pub engine: PathEngine,
     pub(crate) host: SimHost,
     pub(crate) control: ControlTraffic,
+    /// It shares what it knows with neighbours that do.
+    shares: bool,
 }
 
 impl Router {
@@ -64,7 +67,8 @@ impl Router {
         }
         let config = Config { max_routers, ..Config::new(id.to_owned(), instance) };
         let engine = PathEngine::new(config, now);
-        let mut router = Self { id: id.to_owned(), core, engine, host, control: ControlTraffic::default() };
+        let mut router =
+            Self { id: id.to_owned(), core, engine, host, control: ControlTraffic::default(), shares: true };
         router.carry_on(now);
         router
     }
@@ -72,6 +76,12 @@ impl Router {
     /// It sends multicasts as old routers do, and takes all that come.
     pub(crate) fn make_old(&mut self) {
         self.host.tells_copies = false;
+        self.shares = false;
+    }
+
+    /// It speaks the old protocol only.
+    pub(crate) fn share_nothing(&mut self) {
+        self.shares = false;
     }
 
     /// Prints what it logs, from this level on.
@@ -99,16 +109,16 @@ impl Router {
     pub(crate) fn add_conn(&mut self, conn: u32, side: usize, to_router: bool) {
         self.host.conns.insert(conn, Conn::new(side, to_router));
         if side == 0 {
-            self.host.out.push((conn, Frame::Open { answer: false, container: self.id.clone() }));
+            self.host.out.push((conn, Frame::Open { answer: false, container: self.id.clone(), shares: self.shares }));
         }
     }
 
     /// The other end of a connection is there.
-    fn opened(&mut self, now: Now, conn: u32, cost: u32, container: String) {
+    fn opened(&mut self, now: Now, conn: u32, cost: u32, container: String, shares: bool) {
         let Some(record) = self.host.conns.get(&conn) else { return };
         let (incoming, to_router) = (record.side == 1, record.to_router);
         if incoming {
-            self.host.out.push((conn, Frame::Open { answer: true, container: self.id.clone() }));
+            self.host.out.push((conn, Frame::Open { answer: true, container: self.id.clone(), shares: self.shares }));
         }
         let info = ConnectionInfo {
             id: self.core.next_connection_id(),
@@ -118,6 +128,7 @@ impl Router {
             link_capacity: LINK_CAPACITY,
             cost,
             streaming_links: to_router,
+            shares: shares && self.shares,
             ..ConnectionInfo::default()
         };
         let key = self.core.open_connection(now, &mut self.host, conn, info);
@@ -142,8 +153,8 @@ impl Router {
 
     /// A frame came.
     pub(crate) fn frame(&mut self, now: Now, conn: u32, cost: u32, frame: Frame) {
-        if let Frame::Open { container, .. } = frame {
-            self.opened(now, conn, cost, container);
+        if let Frame::Open { container, shares, .. } = frame {
+            self.opened(now, conn, cost, container, shares);
         } else if let Some(key) = self.host.conns.get(&conn).and_then(|conn| conn.key) {
             self.act_on(now, conn, key, frame);
         }
@@ -290,7 +301,9 @@ impl Router {
 
     fn tell_engine(&mut self, now: Now, told: Told) {
         match told {
-            Told::Up(conn, cost) => self.engine.network_event(now, NetworkEvent::NeighborUp { conn, cost }),
+            Told::Up(conn, cost, shares) => {
+                self.engine.network_event(now, NetworkEvent::NeighborUp { conn, cost, shares });
+            }
             Told::Lost(conn) => self.engine.network_event(now, NetworkEvent::NeighborLost { conn }),
             Told::Local(key, treatment, present) => {
                 self.engine.network_event(now, NetworkEvent::LocalAddress { key: &key, treatment, present });

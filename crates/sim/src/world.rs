@@ -79,6 +79,8 @@ pub struct World {
     pub(crate) max_routers: u16,
     /// Ids of routers that send multicasts as old ones do.
     old: BTreeSet<String>,
+    /// Routers share what they know with neighbours.
+    share: bool,
     pub(crate) logged: Option<Level>,
     pub(crate) sites: Vec<Site>,
     pub(crate) trunks: Vec<Trunk>,
@@ -99,6 +101,7 @@ impl World {
             ledger: Ledger::default(),
             max_routers: 128,
             old: BTreeSet::new(),
+            share: true,
             logged: None,
             sites: Vec::new(),
             trunks: Vec::new(),
@@ -120,6 +123,11 @@ impl World {
     /// already. Before it is added.
     pub fn make_old(&mut self, id: &str) {
         self.old.insert(id.to_owned());
+    }
+
+    /// Has all routers speak the old protocol only; before any is added.
+    pub fn share_nothing(&mut self) {
+        self.share = false;
     }
 
     /// Prints what routers log, from this level on; before any is added.
@@ -224,6 +232,9 @@ impl World {
         running.set_log(self.logged);
         if self.old.contains(&site.id) {
             running.make_old();
+        }
+        if !self.share {
+            running.share_nothing();
         }
         site.router = Some(running);
         self.collect(router);

@@ -33,8 +33,16 @@ fn hear(data: &[u8]) {
     }
     let _ = ManagementReply::decode(data);
     let _ = answer_lookup(data, |_, _| Some((true, true)));
+    [false, true].into_iter().for_each(|shares| hear_as_neighbor(data, shares));
+}
+
+/// What comes from a neighbour, which shares what it knows or does not.
+fn hear_as_neighbor(data: &[u8], shares: bool) {
     let start = Duration::from_secs(1);
     let mut engine = PathEngine::new(Config::new("A", 1), start);
+    if shares {
+        engine.neighbor_shares(LinkRef(1));
+    }
     engine.neighbor_up(start, LinkRef(1), 1);
     for second in 1..4 {
         engine.receive(Duration::from_secs(second), Some(LinkRef(1)), data);

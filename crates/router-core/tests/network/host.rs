@@ -179,7 +179,7 @@ impl Host for MeshHost {
     }
     fn network(&mut self, event: NetworkEvent<'_>) {
         self.events.push(match event {
-            NetworkEvent::NeighborUp { conn, cost } => Event::Up(conn, cost),
+            NetworkEvent::NeighborUp { conn, cost, .. } => Event::Up(conn, cost),
             NetworkEvent::NeighborLost { conn } => Event::Lost(conn),
             NetworkEvent::LocalAddress { key, treatment, present: true } => Event::Here(key.to_owned(), treatment),
             NetworkEvent::LocalAddress { key, .. } => Event::NotHere(key.to_owned()),

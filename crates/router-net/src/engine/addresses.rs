@@ -1,6 +1,7 @@
 //! Addresses: what has consumers here and elsewhere.
 
 use super::PathEngine;
+use crate::local_addresses::Announcement;
 use crate::throttle::Topic;
 use crate::wire::{ALL_MOBILE_ADDRESS, Body, mobile_address};
 use crate::{Hint, Level, Module, NodeIndex, Output};
@@ -15,8 +16,10 @@ impl PathEngine {
         self.trace(Module::RouterMa, Level::Debug, || {
             format!("New mobile sequence: mobile_seq={mobile_seq}, addrs_added={added}, addrs_deleted={deleted}")
         });
-        let body = Body::AddressChange { mobile_seq, add: changes.add, del: changes.del };
-        self.send(ALL_MOBILE_ADDRESS, None, body);
+        if self.floods() {
+            let body = Body::AddressChange { mobile_seq, add: changes.add, del: changes.del };
+            self.send(ALL_MOBILE_ADDRESS, None, body);
+        }
         self.advertise_at = self.now;
     }
 
@@ -56,12 +59,15 @@ impl PathEngine {
         node.mobile_seq = seq;
         node.address_fetch.advertised = Some(seq);
         node.address_fetch.answered(seq);
+        let change = Announcement { add, del: del.to_vec() };
+        node.latest = (node.shares && change.is_small()).then(|| (seq, change.clone()));
         for key in del {
             self.remove_address(index, key);
         }
-        for (key, hint) in add {
+        for (key, hint) in change.add {
             self.add_address(index, key, hint);
         }
+        self.share(index);
     }
 
     /// A router has said all its addresses.
@@ -78,6 +84,7 @@ impl PathEngine {
         for (key, hint) in exist {
             self.add_address(index, key, hint);
         }
+        self.share(index);
     }
 
     fn add_address(&mut self, index: NodeIndex, key: String, hint: Option<Hint>) {

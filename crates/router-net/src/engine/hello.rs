@@ -36,6 +36,10 @@ impl PathEngine {
         }
         self.instance_heard(id, instance, false);
         let hears_us = seen.contains(&self.config.id);
+        let shares = self.links.get(at).is_some_and(|link| link.sharing.is_some());
+        if let Some(node) = self.nodes.find(id).and_then(|index| self.nodes.get_mut(index)) {
+            node.shares = shares;
+        }
         let new = Peer { id: id.to_owned(), instance, heard: self.now, hears_us };
         let Some(link) = self.links.get_mut(at) else { return };
         link.refused = None;
@@ -55,8 +59,9 @@ impl PathEngine {
                 false => format!("Node {id} link removed"),
             });
             if hears_us {
-                self.refetch(id);
+                self.refetch(id, at);
                 self.give_time(since);
+                self.begin_sharing(at);
             }
         }
         if is_new || heard_us != hears_us {
@@ -169,6 +174,8 @@ impl PathEngine {
         let times =
             self.namesake.filter(|(known, _)| *known == instance).map_or(1, |(_, times)| times.saturating_add(1));
         self.namesake = Some((instance, times));
+        // From now on everybody is told which instance this is, from time to time.
+        self.topology_changed();
         if times == 2 {
             let text = format!(
                 "Detected Router with a Duplicate ID - {} (instance={} is this router, instance={instance} is \

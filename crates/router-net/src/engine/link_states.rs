@@ -1,9 +1,12 @@
 //! Link states: this router's own, and those of others.
 
 use super::PathEngine;
-use crate::node::{Fetch, Owed};
+use crate::node::{Fetch, Node, Owed};
 use crate::wire::{ALL_ROUTERS_ADDRESS, Body, router_address};
 use crate::{Level, LinkRef, LinkState, Module, NodeIndex};
+
+/// So often is a neighbour asked for the addresses of a router.
+const NEIGHBOR_TRIES: u32 = 3;
 
 impl PathEngine {
     /// Looks whether this router's neighbours are others than it has said.
@@ -32,12 +35,20 @@ impl PathEngine {
     /// Says this router's sequence numbers to everybody, and before that its link state, if that has changed. (The old router
     /// waits until each of the others asks for it; but it takes what it has not asked for.)
     pub(super) fn advertise(&mut self) {
+        let flux = self.flux_until.is_some();
+        self.advertise_at = self.now + if flux { self.config.ra_interval_flux } else { self.config.ra_interval };
+        self.share(NodeIndex::SELF);
+        if self.compared_at + self.config.ra_interval <= self.now {
+            self.compared_at = self.now;
+            self.compare();
+        }
+        if !self.floods() {
+            return;
+        }
         if std::mem::replace(&mut self.flooded, self.own.ls_seq) != self.own.ls_seq {
             let (instance, state) = (self.config.instance, self.own.clone());
             self.send(ALL_ROUTERS_ADDRESS, None, Body::LinkState { instance, state });
         }
-        let flux = self.flux_until.is_some();
-        self.advertise_at = self.now + if flux { self.config.ra_interval_flux } else { self.config.ra_interval };
         let (instance, ls_seq, mobile_seq) = (self.config.instance, self.own.ls_seq, self.addresses.seq);
         self.send(ALL_ROUTERS_ADDRESS, None, Body::Advertisement { instance, ls_seq, mobile_seq });
     }
@@ -70,6 +81,7 @@ impl PathEngine {
         } else if node.mobile_seq != mobile_seq {
             node.address_fetch.needed = true;
         }
+        self.share(index);
     }
 
     /// A router has said its link state.
@@ -104,6 +116,7 @@ impl PathEngine {
             self.topology_changed();
             self.compute_soon();
         }
+        self.share(index);
     }
 
     /// Tells the neighbours of a link state that had to be asked for: then not everybody was told of it. An old router asks once
@@ -113,6 +126,7 @@ impl PathEngine {
         let neighbors: Vec<(String, LinkRef)> = (self.links.peers().into_keys())
             .filter(|id| *id != state.id)
             .filter_map(|id| self.links.to(&id).map(|(link, _)| link).map(|link| (id, link)))
+            .filter(|(_, link)| self.links.get(*link).is_some_and(|link| link.sharing.is_none()))
             .collect();
         for (id, link) in neighbors {
             let body = Body::LinkState { instance, state: state.clone() };
@@ -152,7 +166,8 @@ impl PathEngine {
         let (now, age) = (self.now, self.config.remote_ls_max_age);
         let mut old = self.nodes.due(now);
         old.retain(|index| {
-            self.nodes.get(*index).is_some_and(|node| node.link_state.is_some() && node.heard + age <= now)
+            let old = |node: &Node| node.link_state.is_some() && node.ages() && node.heard + age <= now;
+            self.nodes.get(*index).is_some_and(old)
         });
         for index in &old {
             if let Some(node) = self.nodes.get_mut(*index) {
@@ -183,10 +198,12 @@ impl PathEngine {
         if addresses {
             node.address_fetch.ask(now);
         }
+        let tries = node.address_fetch.tries;
         if link_state {
             self.send(&router_address(&id), None, Body::LinkStateRequest);
         }
-        if addresses {
+        // The neighbour on the way is asked first, if it has or will have them; the router itself if that does not help.
+        if addresses && !(tries < NEIGHBOR_TRIES && self.ask_neighbor(index)) {
             self.request_addresses(&id);
         }
     }

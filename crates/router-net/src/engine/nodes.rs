@@ -3,7 +3,7 @@
 use super::PathEngine;
 use crate::node::{Node, Owed};
 use crate::throttle::Topic;
-use crate::{Config, Level, LinkState, Module, NodeIndex, NodeView, Output};
+use crate::{Config, Level, LinkRef, LinkState, Module, NodeIndex, NodeView, Output};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -19,9 +19,14 @@ impl Node {
         let fetches = [&self.link_state_fetch, &self.address_fetch];
         let fetches = fetches.into_iter().filter_map(|fetch| fetch.due().filter(|_| reached));
         let owed = Some(Duration::ZERO).filter(|_| reached && self.owed != Owed::default());
-        let aged = self.link_state.as_ref().map(|_| self.heard + config.remote_ls_max_age);
+        let aged = self.link_state.as_ref().filter(|_| self.ages()).map(|_| self.heard + config.remote_ls_max_age);
         let lost = self.lost_since.map(|since| since + config.hello_interval * LOST);
         fetches.chain(owed).chain(aged).chain(lost).min()
+    }
+
+    /// Its link state is forgotten if it is silent for long. One of this kind need not speak: its neighbours do if it is gone.
+    pub(super) fn ages(&self) -> bool {
+        !self.shares || self.route.is_none()
     }
 }
 
@@ -70,6 +75,8 @@ impl PathEngine {
             node.said_before = 0;
             node.link_state = None;
             node.mobile_seq = 0;
+            node.latest = None;
+            node.shares = false;
             node.link_state_fetch.start();
             node.address_fetch.start();
             node.addresses.clear();
@@ -84,12 +91,31 @@ impl PathEngine {
         true
     }
 
-    /// A router was out of reach, or out of touch: whatever is known of it may be out of date.
-    pub(super) fn refetch(&mut self, id: &str) {
-        if let Some(node) = self.nodes.find(id).and_then(|index| self.nodes.get_mut(index)) {
+    /// A router was out of reach, or out of touch: whatever is known of it may be out of date. `by`: the way to it.
+    pub(super) fn refetch(&mut self, id: &str, by: LinkRef) {
+        let shares = self.links.get(by).is_some_and(|link| link.sharing.is_some());
+        let (now, expects) = (self.now, shares && !self.floods());
+        let Some(node) = self.nodes.find(id).and_then(|index| self.nodes.get_mut(index)) else { return };
+        if shares && let Some(known) = node.seqs() {
+            // Neighbours compare how far they know it; what is lacking comes with that.
+            node.address_fetch.needed |= known.mobile_seq != node.mobile_seq;
+        } else if expects {
+            node.link_state_fetch.expect(now);
+            node.address_fetch.expect(now);
+        } else {
             node.link_state_fetch.start();
             node.address_fetch.start();
         }
+    }
+
+    /// Routers of the old kind have come: they are told what was only shared among neighbours.
+    pub(super) fn look_for_old(&mut self) {
+        let floods = self.floods();
+        if floods && !std::mem::replace(&mut self.flooding, floods) {
+            self.flooded = self.own.ls_seq.wrapping_sub(1);
+            self.advertise_at = self.now;
+        }
+        self.flooding = floods;
     }
 
     /// Does what is due about a router: asks it for what is lacking, answers it, or forgets it.
@@ -125,6 +151,7 @@ impl PathEngine {
 
     fn forget(&mut self, index: NodeIndex) {
         let Some(node) = self.nodes.remove(index) else { return };
+        self.links.sharing_mut().for_each(|sharing| sharing.forget(index));
         self.outputs.push_back(Output::RouterRemoved { index });
         self.trace(Module::Router, Level::Trace, || format!("Node {} deleted", node.id));
     }

@@ -103,7 +103,7 @@ impl PathEngine {
         match route {
             Some(route) => {
                 if old.is_none() {
-                    self.refetch(&id);
+                    self.refetch(&id, route.link);
                 }
                 let mut valid_origins = route.valid_origins;
                 valid_origins.insert(0, NodeIndex::SELF);

@@ -51,7 +51,9 @@ impl Body {
     fn module(&self) -> Module {
         match self {
             Self::Hello { .. } => Module::RouterHello,
-            Self::Advertisement { .. } | Self::LinkState { .. } | Self::LinkStateRequest => Module::RouterLs,
+            Self::Advertisement { .. } | Self::LinkState { .. } | Self::LinkStateRequest | Self::Sync(_) => {
+                Module::RouterLs
+            }
             _ => Module::RouterMa,
         }
     }

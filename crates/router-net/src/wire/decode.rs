@@ -1,10 +1,12 @@
 //! Reading messages from anybody: any integer type, strings and symbols alike, members in any order, and those unknown
 //! passed over.
 
+use super::sync::Sync;
 use super::{Body, ControlMessage, MAX_ID_LENGTH, MAX_KEY_LENGTH, PROTOCOL_VERSION};
 use crate::{Hint, LinkState};
 use amqp::message::{self, Message};
 use amqp::{DecodeError, Map, Value};
+use std::collections::BTreeMap;
 
 /// Why a message is not one of the routing protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -86,9 +88,9 @@ impl ControlMessage {
     }
 }
 
-struct Members<'a> {
+pub(super) struct Members<'a> {
     opcode: &'a str,
-    map: &'a Map,
+    pub(super) map: &'a Map,
 }
 
 impl Members<'_> {
@@ -103,6 +105,7 @@ impl Members<'_> {
             "LSU" => Body::LinkState { instance: self.integer_or_zero("instance")?, state: self.link_state(id)? },
             "LSR" => Body::LinkStateRequest,
             "MAU" => self.addresses()?,
+            "SYNC" => Body::Sync(Sync::decode(self)?),
             "MAR" => Body::AddressRequest { have_seq: self.integer("have_seq")? },
             opcode => return Err(WireError::UnknownOpcode { opcode: opcode.to_owned() }),
         })
@@ -115,13 +118,7 @@ impl Members<'_> {
             return Err(self.bad("ls"));
         }
         let peers = ls.get("peers").and_then(Value::as_map).ok_or_else(|| self.bad("peers"))?;
-        let peer = |(id, cost): (&Value, &Value)| {
-            let id = id.as_text().filter(|id| is_id(id))?;
-            // Whatever costs nothing would make loops as good as straight ways.
-            let cost = cost.as_i64()?.clamp(1, i64::from(u32::MAX));
-            Some((id.to_owned(), u32::try_from(cost).ok()?))
-        };
-        let peers = peers.iter().map(peer).collect::<Option<_>>().ok_or_else(|| self.bad("peers"))?;
+        let peers = self::peers(peers).ok_or_else(|| self.bad("peers"))?;
         Ok(LinkState { id: id.to_owned(), ls_seq: self.integer("ls_seq")?, peers })
     }
 
@@ -136,18 +133,26 @@ impl Members<'_> {
     /// Keys with their hints. The hints came into the protocol late: they, or some of them, may be absent.
     fn hinted(&self, member: &'static str) -> Result<Vec<(String, Option<Hint>)>, WireError> {
         let keys = self.texts(member)?;
-        let hints = match self.map.get("hints") {
-            None | Some(Value::Null) => &[],
-            Some(hints) => hints.as_sequence().ok_or_else(|| self.bad("hints"))?,
-        };
-        let hints = hints.iter().map(|hint| hint.as_i64().and_then(Hint::from_code));
-        Ok(keys.into_iter().zip(hints.chain(std::iter::repeat(None))).collect())
+        with_hints(keys, self.map.get("hints").unwrap_or(&Value::Null)).ok_or_else(|| self.bad("hints"))
     }
 
     fn texts(&self, member: &'static str) -> Result<Vec<String>, WireError> {
-        let values = self.map.get(member).and_then(Value::as_sequence).ok_or_else(|| self.bad(member))?;
-        let text = |value: &Value| value.as_text().filter(|text| text.len() <= MAX_KEY_LENGTH).map(str::to_owned);
-        values.iter().map(text).collect::<Option<_>>().ok_or_else(|| self.bad(member))
+        self.map.get(member).and_then(texts).ok_or_else(|| self.bad(member))
+    }
+
+    /// A flat list of rows of `width` values each; `None`: it is absent.
+    pub(super) fn optional<T>(
+        &self,
+        member: &'static str,
+        width: usize,
+        read: impl Fn(&[Value]) -> Option<T>,
+    ) -> Result<Option<Vec<T>>, WireError> {
+        let Some(list) = self.map.get(member) else { return Ok(None) };
+        let rows = list.as_sequence().map(|list| list.chunks_exact(width)).ok_or_else(|| self.bad(member))?;
+        if !rows.remainder().is_empty() {
+            return Err(self.bad(member));
+        }
+        rows.map(read).collect::<Option<Vec<T>>>().map(Some).ok_or_else(|| self.bad(member))
     }
 
     fn id(&self, member: &'static str) -> Result<String, WireError> {
@@ -168,6 +173,32 @@ impl Members<'_> {
     }
 }
 
-fn is_id(id: &str) -> bool {
+/// Neighbours, and what the connection to each costs.
+pub(super) fn peers(map: &Map) -> Option<BTreeMap<String, u32>> {
+    let peer = |(id, cost): (&Value, &Value)| {
+        let id = id.as_text().filter(|id| is_id(id))?;
+        // Whatever costs nothing would make loops as good as straight ways.
+        let cost = cost.as_i64()?.clamp(1, i64::from(u32::MAX));
+        Some((id.to_owned(), u32::try_from(cost).ok()?))
+    };
+    map.iter().map(peer).collect()
+}
+
+pub(super) fn texts(list: &Value) -> Option<Vec<String>> {
+    let text = |value: &Value| value.as_text().filter(|text| text.len() <= MAX_KEY_LENGTH).map(str::to_owned);
+    list.as_sequence()?.iter().map(text).collect()
+}
+
+/// Keys with their hints, of which there may be none, or fewer.
+pub(super) fn with_hints(keys: Vec<String>, hints: &Value) -> Option<Vec<(String, Option<Hint>)>> {
+    let hints = match hints {
+        Value::Null => &[],
+        hints => hints.as_sequence()?,
+    };
+    let hints = hints.iter().map(|hint| hint.as_i64().and_then(Hint::from_code));
+    Some(keys.into_iter().zip(hints.chain(std::iter::repeat(None))).collect())
+}
+
+pub(super) fn is_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= MAX_ID_LENGTH
 }

@@ -47,6 +47,7 @@ impl ControlMessage {
                     map.integer("instance", *instance).integer("ls_seq", state.ls_seq);
                     map.value(|out| encode::string(out, "ls")).value(|out| encode_link_state(out, state));
                 }
+                Body::Sync(sync) => sync.encode(map),
                 _ => {}
             }
         });

@@ -5,3 +5,4 @@ mod faults;
 mod network;
 mod old_router;
 mod properties;
+mod sharing;

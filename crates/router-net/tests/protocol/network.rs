@@ -1,7 +1,7 @@
 //! A network of engines. Messages travel as the routing core moves them: greetings to the neighbour, advertisements
 //! flooded, address news along the valid origins, the rest along the routes.
 
-use router_net::wire::{ALL_MOBILE_ADDRESS, ALL_ROUTERS_ADDRESS, HELLO_ADDRESS};
+use router_net::wire::{ALL_MOBILE_ADDRESS, ALL_ROUTERS_ADDRESS, ControlMessage, HELLO_ADDRESS, SYNC_ADDRESS};
 use router_net::{Config, Hint, Level, LinkRef, NodeIndex, Output, PathEngine};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -17,6 +17,8 @@ pub(crate) struct Router {
     pub(crate) radius: u32,
     pub(crate) log: Vec<(Level, String)>,
     pub(crate) sent: usize,
+    /// How often it has said what, by opcode.
+    pub(crate) said: BTreeMap<&'static str, usize>,
     /// Set when this is another start of the router.
     generation: u64,
     local: BTreeMap<String, Hint>,
@@ -52,6 +54,8 @@ pub(crate) struct Network {
     /// Milliseconds that a message takes at most.
     pub(crate) delay: u64,
     pub(crate) max_routers: u16,
+    /// Routers that share what they know with neighbours that do.
+    pub(crate) sharing: BTreeSet<String>,
 }
 
 impl Network {
@@ -66,12 +70,25 @@ impl Network {
             loss: 0,
             delay: 3,
             max_routers: 128,
+            sharing: BTreeSet::new(),
         }
     }
 
     /// A network of the routers that the edges name.
     pub(crate) fn of(edges: &[(&str, &str, u32)]) -> Self {
+        Self::new(1).with(edges)
+    }
+
+    /// The same; all but `old` share what they know.
+    pub(crate) fn sharing(edges: &[(&str, &str, u32)], old: &[&str]) -> Self {
         let mut network = Self::new(1);
+        let ids = edges.iter().flat_map(|(a, b, _)| [a, b]).filter(|id| !old.contains(id));
+        network.sharing = ids.map(|id| (*id).to_owned()).collect();
+        network.with(edges)
+    }
+
+    fn with(self, edges: &[(&str, &str, u32)]) -> Self {
+        let mut network = self;
         for (a, b, cost) in edges {
             for id in [a, b] {
                 if !network.routers.contains_key(*id) {
@@ -100,6 +117,7 @@ impl Network {
             radius: 0,
             log: Vec::new(),
             sent: 0,
+            said: BTreeMap::new(),
             generation: self.counter,
             local: BTreeMap::new(),
         };
@@ -126,8 +144,12 @@ impl Network {
         let at = self.counter;
         let wire = Wire { ends: [a.to_owned(), b.to_owned()], stalled: [false, false] };
         self.wires.insert(at, wire);
+        let shares = [a, b].iter().all(|id| self.sharing.contains(*id));
         for id in [a, b] {
             if let Some(router) = self.routers.get_mut(id) {
+                if shares {
+                    router.engine.neighbor_shares(LinkRef(at));
+                }
                 router.engine.neighbor_up(self.now, LinkRef(at), cost);
                 self.settle(id);
             }
@@ -192,6 +214,8 @@ impl Network {
             match output {
                 Output::Send { to, on, content } => {
                     router.sent += 1;
+                    let opcode = ControlMessage::decode(&content).map(|message| message.body.opcode()).unwrap();
+                    *router.said.entry(opcode).or_default() += 1;
                     let message = (to, content, id.to_owned(), vec![id.to_owned()]);
                     match on {
                         Some(link) => self.transmit(id, link.0, message),
@@ -234,12 +258,17 @@ impl Network {
             return;
         }
         let own = [format!("amqp:/_topo/0/{to}/qdrouter"), format!("amqp:/_topo/0/{to}/qdrouter.ma")];
-        if address == HELLO_ADDRESS || is_for_all(&address) || own.contains(&address) {
+        assert!(
+            address != SYNC_ADDRESS || self.sharing.contains(&to),
+            "a router of the old kind is told what it cannot read"
+        );
+        let for_neighbor = [HELLO_ADDRESS, SYNC_ADDRESS].contains(&address.as_str());
+        if for_neighbor || is_for_all(&address) || own.contains(&address) {
             let router = self.routers.get_mut(&to).unwrap();
             router.engine.receive(self.now, Some(LinkRef(wire)), &content);
             self.settle(&to);
         }
-        if address != HELLO_ADDRESS && !own.contains(&address) && self.routers.contains_key(&to) {
+        if !for_neighbor && !own.contains(&address) && self.routers.contains_key(&to) {
             trace.push(to.clone());
             self.forward(&to, (address, content, origin, trace));
         }

@@ -11,7 +11,19 @@ proptest! {
 
     #[test]
     fn a_network_converges_after_any_faults(seed in 1u64.., size in 2usize..9, loss in 0u64..100) {
-        faults(seed, size, loss);
+        faults(seed, size, loss, 0);
+    }
+
+    #[test]
+    fn a_network_of_routers_that_share_converges_after_any_faults(seed in 1u64.., size in 2usize..9, loss in 0u64..100) {
+        faults(seed, size, loss, u64::MAX);
+    }
+
+    #[test]
+    fn a_network_in_which_some_routers_share_converges_after_any_faults(
+        seed in 1u64.., size in 2usize..9, loss in 0u64..100, sharing in 0u64..512,
+    ) {
+        faults(seed, size, loss, sharing);
     }
 
     #[test]
@@ -51,11 +63,14 @@ fn assert_costs_agree(network: &Network, at: &str, of: &str) {
     assert_eq!(cost(at, of), cost(of, at), "between {at} and {of}");
 }
 
-fn faults(seed: u64, size: usize, loss: u64) {
+/// `sharing`: by bit, which routers share what they know.
+fn faults(seed: u64, size: usize, loss: u64, sharing: u64) {
     let mut network = Network::new(seed);
     network.loss = loss;
     network.delay = 1 + network.random() % 200;
     let ids: Vec<String> = (0..size).map(|at| format!("r{at}")).collect();
+    let shares = |(at, _): &(usize, &String)| sharing >> at & 1 == 1;
+    network.sharing = ids.iter().enumerate().filter(shares).map(|(_, id)| id.clone()).collect();
     let mut instance = 1_000;
     for (at, id) in ids.iter().enumerate() {
         network.start(id, instance);
@@ -74,6 +89,10 @@ fn faults(seed: u64, size: usize, loss: u64) {
                 instance += 1;
                 let instance = if network.one_in(4) { 2_000_000_000 - instance } else { instance };
                 network.start(&ids[who], instance);
+                if sharing < 512 && network.one_in(4) && !network.sharing.remove(&ids[who]) {
+                    // One kind in the place of the other.
+                    network.sharing.insert(ids[who].clone());
+                }
                 join_somewhere(&mut network, &ids, who);
             }
             1 => {

@@ -11,8 +11,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const MAX_ROUTERS: u16 = 1024;
 
 /// Where messages of the routing protocol come in: greetings first, advertisements to all, requests and answers to this router;
-/// the same for addresses.
-const CONTROL_ADDRESSES: [&str; 5] = ["Lqdhello", "Tqdrouter", "Lqdrouter", "Tqdrouter.ma", "Lqdrouter.ma"];
+/// the same for addresses; and what neighbours share.
+const CONTROL_ADDRESSES: [&str; 6] =
+    ["Lqdhello", "Tqdrouter", "Lqdrouter", "Tqdrouter.ma", "Lqdrouter.ma", "Lwaystation.sync"];
 /// How many outputs are carried out in one go: messages that pass do not wait for all of a large network to be told of.
 const BATCH: usize = 256;
 /// The routing protocol of an interior router.

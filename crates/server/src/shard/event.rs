@@ -87,7 +87,7 @@ pub(crate) struct LookUp {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NetworkUpdate {
     /// See [`NetworkEvent::NeighborUp`].
-    NeighborUp { conn: ConnKey, cost: u32 },
+    NeighborUp { conn: ConnKey, cost: u32, shares: bool },
     /// See [`NetworkEvent::NeighborLost`].
     NeighborLost { conn: ConnKey },
     /// See [`NetworkEvent::LocalAddress`].
@@ -97,7 +97,7 @@ pub(crate) enum NetworkUpdate {
 impl From<NetworkEvent<'_>> for NetworkUpdate {
     fn from(event: NetworkEvent<'_>) -> Self {
         match event {
-            NetworkEvent::NeighborUp { conn, cost } => Self::NeighborUp { conn, cost },
+            NetworkEvent::NeighborUp { conn, cost, shares } => Self::NeighborUp { conn, cost, shares },
             NetworkEvent::NeighborLost { conn } => Self::NeighborLost { conn },
             NetworkEvent::LocalAddress { key, treatment, present } => {
                 Self::LocalAddress { key: key.into(), treatment, present }
@@ -109,7 +109,7 @@ impl From<NetworkEvent<'_>> for NetworkUpdate {
 impl<'a> From<&'a NetworkUpdate> for NetworkEvent<'a> {
     fn from(update: &'a NetworkUpdate) -> Self {
         match *update {
-            NetworkUpdate::NeighborUp { conn, cost } => Self::NeighborUp { conn, cost },
+            NetworkUpdate::NeighborUp { conn, cost, shares } => Self::NeighborUp { conn, cost, shares },
             NetworkUpdate::NeighborLost { conn } => Self::NeighborLost { conn },
             NetworkUpdate::LocalAddress { ref key, treatment, present } => {
                 Self::LocalAddress { key, treatment, present }

@@ -7,6 +7,7 @@ use amqp::performative::Open;
 use amqp::{Map, Symbol, Value};
 use amqp_endpoint::ConnectionConfig;
 use router_core::{ConnectionInfo, Core};
+use router_net::wire::SYNC_CAPABILITY;
 use security::policy::Settings as Limits;
 
 use super::DEFAULT_HANDSHAKE_TIMEOUT;
@@ -36,7 +37,9 @@ pub(super) fn connection_config(
     hostname: Option<&str>,
     transport: &Transport,
 ) -> ConnectionConfig {
-    let capabilities: Vec<Symbol> = CAPABILITIES.iter().map(|name| Symbol::from(*name)).collect();
+    // Old routers look for the capabilities that they know, and pass over others.
+    let shares = Some(SYNC_CAPABILITY).filter(|_| settings.role == Role::InterRouter);
+    let capabilities: Vec<Symbol> = CAPABILITIES.into_iter().chain(shares).map(Symbol::from).collect();
     let sessions = if settings.max_sessions == 0 { MAX_SESSIONS } else { settings.max_sessions.min(MAX_SESSIONS) };
     let zero_is = |time: Duration, otherwise| if time.is_zero() { otherwise } else { Some(time) };
     ConnectionConfig {
@@ -187,8 +190,13 @@ fn connection_info(conn: &Conn, open: &Open) -> ConnectionInfo {
         ssl_proto: tls.map(|tls| tls.protocol.to_owned()),
         ssl_cipher: tls.map(|tls| tls.cipher.to_owned()),
         ssl_ssf: tls.map_or_else(|| conn.transport.sasl_strength(), |tls| tls.strength),
-        streaming_links: open.offered_capabilities.iter().any(|offered| offered.as_str() == STREAMING_LINKS),
+        streaming_links: offers(open, STREAMING_LINKS),
+        shares: settings.role == Role::InterRouter && offers(open, SYNC_CAPABILITY),
     }
+}
+
+fn offers(open: &Open, capability: &str) -> bool {
+    open.offered_capabilities.iter().any(|offered| offered.as_str() == capability)
 }
 
 /// What the peer says that a connection between routers costs; 0 if it says nothing.

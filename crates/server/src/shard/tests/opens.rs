@@ -9,7 +9,7 @@ use amqp_endpoint::{Connection, ConnectionConfig, Event, Input, Side};
 
 use super::client::Happened;
 use super::router::{PATIENCE, Router};
-use crate::shard::{ConnectionSettings, ConnectorAttempt, ConnectorId, FailoverServer, ShardEvent};
+use crate::shard::{ConnectionSettings, ConnectorAttempt, ConnectorId, FailoverServer, Role, ShardEvent};
 
 fn symbol(text: &str) -> Value {
     Value::Symbol(Symbol::from(text))
@@ -36,6 +36,15 @@ fn the_open_says_what_the_old_router_says() {
         (symbol("qd.conn-id"), Value::Int(1)),
     ]);
     assert_eq!(open.properties, Some(expected));
+}
+
+#[test]
+fn routers_offer_each_other_to_share_what_they_know_and_nobody_else() {
+    let offers = |role| {
+        let open = open_with(ConnectionSettings { role, ..ConnectionSettings::default() });
+        open.offered_capabilities.iter().any(|offered| offered.as_str() == "waystation.sync")
+    };
+    assert!(offers(Role::InterRouter) && !offers(Role::Normal) && !offers(Role::Edge));
 }
 
 #[test]
