@@ -12,6 +12,7 @@ const LAYERS: &[&str] = &[
     "amqp",
     "amqp-endpoint",
     "selector",
+    "queue-core",
     "router-core",
     "router-net",
     "logging",
@@ -27,7 +28,7 @@ const LAYERS: &[&str] = &[
 ];
 
 /// Same input, same output: these crates see neither sockets nor clocks nor threads nor randomness.
-const SANS_IO: &[&str] = &["amqp", "amqp-endpoint", "selector", "router-core", "router-net"];
+const SANS_IO: &[&str] = &["amqp", "amqp-endpoint", "selector", "queue-core", "router-core", "router-net"];
 
 /// All that the sans-IO crates may build on, directly or not, beside each other. Each of these only moves data around
 /// in memory, or runs in the compiler.

@@ -1,0 +1,74 @@
+//! Applying commands: the replicated half. Nothing here may depend on consumers, on who holds what, or on a clock.
+
+mod bodies;
+mod bury;
+mod enqueue;
+mod leave;
+mod manage;
+mod queues;
+mod settle;
+mod transaction;
+
+use crate::body::BodyRef;
+use crate::broker::Broker;
+use crate::command::Command;
+use crate::ids::{EntryIndex, Millis};
+use crate::output::{Applied, Event, Output};
+use bury::Corpse;
+use std::collections::VecDeque;
+
+/// One entry of the log while it is applied.
+struct Context<'o> {
+    at: EntryIndex,
+    time: Millis,
+    /// The ordinal of the next body that goes with the entry.
+    part: u32,
+    /// Messages that left their queue and are on their way to another.
+    dead: VecDeque<Corpse>,
+    events: &'o mut Vec<Event>,
+}
+
+impl Context<'_> {
+    /// The body that goes with the command at hand.
+    fn next_body(&mut self) -> BodyRef {
+        let part = self.part;
+        self.part += 1;
+        BodyRef::Log { entry: self.at.0, part }
+    }
+}
+
+impl Broker {
+    /// Applies the commands of one entry of the log: its index, and the time that it carries. Appends one result for each
+    /// command to `out`, in order.
+    pub fn apply(&mut self, at: EntryIndex, time: Millis, batch: &[Command], out: &mut Output) {
+        out.events.append(&mut self.late);
+        let Output { applied, events } = out;
+        let mut context = Context { at, time, part: 0, dead: VecDeque::new(), events };
+        for command in batch {
+            let result = self.apply_one(command, &mut context);
+            self.bury_all(&mut context);
+            applied.push(result);
+        }
+        out.events.append(&mut self.late);
+    }
+
+    fn apply_one(&mut self, command: &Command, context: &mut Context<'_>) -> Applied {
+        match command {
+            Command::CreateQueue(settings) => self.create_queue(settings, false).map(crate::Done::Created),
+            Command::ChangeQueue { queue, settings } => self.change_queue(*queue, settings, context),
+            Command::DeleteQueue { queue, if_empty, orphans } => {
+                self.delete_queue(*queue, *if_empty, *orphans, context)
+            }
+            Command::CreateTopic { address } => self.create_topic(address),
+            Command::DeleteTopic { topic } => self.delete_topic(*topic),
+            Command::Enqueue(enqueue) => self.enqueue(enqueue, context),
+            Command::Settle(settle) => self.settle(settle, context),
+            Command::Expire { queue, items } => self.expire(*queue, items, context),
+            Command::Purge { queue, what } => self.purge(*queue, what, context),
+            Command::Move { from, to, what } => self.move_messages(*from, *to, what, context),
+            Command::Retry { queue, what } => self.retry(*queue, what, context),
+            Command::Transaction(commands) => self.transaction(commands, context),
+            Command::Relocate { from, of } => self.relocate(*from, of, context),
+        }
+    }
+}

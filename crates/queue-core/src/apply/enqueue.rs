@@ -1,0 +1,152 @@
+//! New messages.
+
+use super::Context;
+use crate::body::Body;
+use crate::body::BodyRef;
+use crate::broker::Broker;
+use crate::command::{Enqueue, Target};
+use crate::facts::Facts;
+use crate::ids::{Millis, QueueId, Seq};
+use crate::output::{Applied, Done, Event, Refused};
+use crate::queue::Queue;
+use crate::settings::Overflow;
+use crate::store::Entry;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Queues that a message goes to, each once.
+pub(super) type Queues = SmallVec<[QueueId; 4]>;
+
+/// A value with the name of its property: values of other properties are other keys.
+fn full_key(name: &str, value: &[u8]) -> Arc<[u8]> {
+    [name.as_bytes(), &[0], value].concat().into()
+}
+
+impl Queue {
+    /// Whether a message's key is one of those that replace each other here.
+    pub(crate) fn goes_by(&self, key: &[u8]) -> bool {
+        let rest = self.settings.last_value_key.as_ref().and_then(|name| key.strip_prefix(name.as_bytes()));
+        rest.is_some_and(|rest| rest.first() == Some(&0))
+    }
+
+    /// Finds the message of each key anew. If there are several, the others lose theirs.
+    pub(super) fn index_keys(&mut self) {
+        self.last_values.clear();
+        let mut next = Seq::FIRST;
+        while let Some(seq) = self.lanes.present_from(next) {
+            next = seq.next();
+            let Some(key) = self.lanes.get(seq).and_then(|entry| entry.key()).cloned() else { continue };
+            if !self.goes_by(&key) {
+                continue;
+            }
+            if let Some(other) = self.last_values.insert(key, seq)
+                && let Some(entry) = self.lanes.get_mut(other)
+            {
+                entry.change(|extra| extra.key = None);
+            }
+        }
+    }
+
+    /// A message that has just come.
+    fn entry(&self, facts: &Facts, body: BodyRef, time: Millis) -> Entry {
+        let mut entry = Entry::new(body, facts.size, time);
+        entry.durable = facts.durable;
+        entry.priority = facts.priority;
+        entry.expires = self.settings.expiry(time, facts.expires_at).unwrap_or(crate::store::entry::NEVER);
+        let key = self.settings.last_value_key.as_deref().and_then(|name| Some(full_key(name, facts.key(name)?)));
+        if facts.group.is_some() || facts.deliver_at.is_some() || key.is_some() {
+            entry.change(|extra| {
+                extra.group.clone_from(&facts.group);
+                extra.deliver_at = facts.deliver_at;
+                extra.key = key;
+            });
+        }
+        entry
+    }
+
+    pub(super) fn is_full(&self, messages: u64, bytes: u64) -> bool {
+        self.settings.overflow == Overflow::Reject && self.is_beyond(messages, bytes)
+    }
+}
+
+impl Broker {
+    /// The queues that a message goes to, each once.
+    pub(super) fn resolve(&self, to: &[Target]) -> Result<Queues, Refused> {
+        let mut queues = Queues::new();
+        let mut found = false;
+        for target in to {
+            match target {
+                Target::Queue(queue) => {
+                    if self.queues.contains_key(queue) {
+                        found = true;
+                        queues.push(*queue);
+                    }
+                }
+                Target::Topic { topic, except } => {
+                    if self.topics.contains_key(topic) {
+                        found = true;
+                        queues.extend(self.bound(*topic).filter(|queue| !except.contains(queue)));
+                    }
+                }
+            }
+        }
+        if !found {
+            return Err(Refused::NoQueue);
+        }
+        if queues.len() > 1 {
+            queues.sort_unstable();
+            queues.dedup();
+        }
+        Ok(queues)
+    }
+
+    pub(super) fn enqueue(&mut self, enqueue: &Enqueue, context: &mut Context<'_>) -> Applied {
+        let body = match enqueue.body {
+            Body::Here => context.next_body(),
+            Body::Large { file } => BodyRef::Large { file },
+        };
+        let result = self.enqueue_into(enqueue, body, context);
+        if !matches!(result, Ok(Done::Enqueued { copies: 1.. })) {
+            context.events.push(Event::BodyGone { body, size: enqueue.facts.size });
+        }
+        result
+    }
+
+    fn enqueue_into(&mut self, enqueue: &Enqueue, body: BodyRef, context: &mut Context<'_>) -> Applied {
+        let mut queues = self.resolve(&enqueue.to)?;
+        let facts = &enqueue.facts;
+        let any = !queues.is_empty();
+        if facts.duplicate_id.is_some() {
+            queues.retain(|id| !self.is_duplicate(*id, facts, context.time));
+            if any && queues.is_empty() {
+                return Err(Refused::Duplicate);
+            }
+        }
+        let full = queues.iter().find(|id| self.queues.get(id).is_some_and(|queue| queue.is_full(1, facts.size)));
+        if let Some(full) = full.and_then(|id| self.queues.get_mut(id)) {
+            full.totals.refused += 1;
+            return Err(Refused::Full { queue: full.settings.address.clone() });
+        }
+        let shared = queues.len() > 1;
+        if shared {
+            self.shared.insert(body, queues.len() as u32);
+        }
+        for id in &queues {
+            let Some(queue) = self.queues.get_mut(id) else { continue };
+            if let Some(duplicate) = &facts.duplicate_id {
+                queue.known.add(duplicate, &queue.settings, context.time);
+            }
+            let mut entry = queue.entry(facts, body, context.time);
+            entry.shared = shared;
+            self.join(*id, entry, context);
+        }
+        Ok(Done::Enqueued { copies: queues.len() as u32 })
+    }
+
+    fn is_duplicate(&mut self, id: QueueId, facts: &Facts, now: Millis) -> bool {
+        let (Some(queue), Some(duplicate)) = (self.queues.get_mut(&id), &facts.duplicate_id) else { return false };
+        let known = queue.settings.duplicate_count > 0 && queue.known.has(duplicate, &queue.settings, now);
+        queue.totals.duplicates += u64::from(known);
+        known
+    }
+}

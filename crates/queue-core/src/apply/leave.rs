@@ -1,0 +1,128 @@
+//! Messages come into a queue and leave it.
+
+use super::Context;
+use crate::body::BodyRef;
+use crate::broker::Broker;
+use crate::consumer::Consumer;
+use crate::ids::{ConsumerId, Millis, QueueId, Seq};
+use crate::output::Event;
+use crate::queue::Queue;
+use crate::store::Entry;
+use slab::Slab;
+
+impl Queue {
+    /// A message was held by a consumer that had its group for it.
+    pub(crate) fn drop_from_group(&mut self, seq: Seq, consumers: &mut Slab<Consumer>) {
+        if !self.settings.groups {
+            return;
+        }
+        if let Some(group) = self.lanes.get(seq).and_then(|entry| entry.group()).cloned() {
+            self.local.groups.let_go(&group, consumers);
+        }
+    }
+
+    /// A message is held by a consumer, which thereby has its group.
+    pub(crate) fn take_into_group(&mut self, seq: Seq, by: ConsumerId, consumers: &mut Slab<Consumer>) {
+        if !self.settings.groups {
+            return;
+        }
+        if let Some(group) = self.lanes.get(seq).and_then(|entry| entry.group()).cloned() {
+            self.local.groups.take(&group, seq, by, consumers);
+        }
+    }
+}
+
+impl Broker {
+    /// Puts a message behind all others of its priority.
+    pub(super) fn join(&mut self, id: QueueId, entry: Entry, context: &mut Context<'_>) {
+        let Some(queue) = self.queues.get_mut(&id) else { return };
+        let lane = if queue.settings.priorities { entry.priority } else { crate::DEFAULT_PRIORITY };
+        let (size, expires) = (entry.size(), entry.expires);
+        let key = entry.key().filter(|key| queue.goes_by(key)).cloned();
+        queue.count += 1;
+        queue.bytes = queue.bytes.saturating_add(size);
+        queue.totals.enqueued += 1;
+        queue.totals.enqueued_bytes = queue.totals.enqueued_bytes.saturating_add(size);
+        let seq = queue.lanes.push(crate::ids::lane_of(lane), entry);
+        queue.offer(seq, context.time, &mut self.consumers);
+        queue.expect_expiry(seq, expires);
+        if let Some(key) = key
+            && let Some(older) = queue.last_values.insert(key, seq)
+        {
+            queue.totals.replaced += 1;
+            self.leave(id, older, true, context);
+        }
+        self.evict(id, context);
+        self.touched(id);
+    }
+
+    /// Takes a message out of a queue. `done`: it goes nowhere else, so that its bytes are not needed. If a consumer holds
+    /// it, they are kept until that consumer has said something.
+    pub(super) fn leave(&mut self, id: QueueId, seq: Seq, done: bool, context: &mut Context<'_>) -> Option<Entry> {
+        let queue = self.queues.get_mut(&id)?;
+        if !queue.lanes.contains(seq) {
+            return None;
+        }
+        let holder = queue.local.holders.remove(&seq);
+        if holder.is_some() {
+            queue.drop_from_group(seq, &mut self.consumers);
+        } else {
+            queue.withhold(seq, &mut self.consumers);
+        }
+        let entry = queue.lanes.remove(seq)?;
+        queue.count -= 1;
+        queue.bytes = queue.bytes.saturating_sub(entry.size());
+        if let Some(key) = entry.key()
+            && queue.last_values.get(key) == Some(&seq)
+        {
+            queue.last_values.remove(key);
+        }
+        self.check_lifetime(id, context.time);
+        let unneeded = done && self.release_body(entry.body(), entry.shared);
+        let orphan = unneeded.then(|| (entry.body(), entry.size()));
+        match holder.and_then(|holder| self.acquisitions.at(holder)) {
+            Some(acquisition) => {
+                acquisition.gone = true;
+                acquisition.orphan = orphan;
+            }
+            None => context.events.extend(orphan.map(|(body, size)| Event::BodyGone { body, size })),
+        }
+        Some(entry)
+    }
+
+    /// One message less has these bytes. Whether none has them now.
+    pub(super) fn release_body(&mut self, body: BodyRef, shared: bool) -> bool {
+        if shared && let Some(count) = self.shared.get_mut(&body) {
+            *count -= 1;
+            if *count > 0 {
+                return false;
+            }
+            self.shared.remove(&body);
+        }
+        true
+    }
+
+    /// A consumer does not hold a message any more. The message is not offered to others.
+    pub(crate) fn end_acquisition(&mut self, id: QueueId, seq: Seq) {
+        let Some(queue) = self.queues.get_mut(&id) else { return };
+        if let Some(holder) = queue.local.holders.remove(&seq) {
+            queue.drop_from_group(seq, &mut self.consumers);
+            self.acquisitions.remove(holder, &mut self.consumers);
+        }
+    }
+
+    /// A message that was held may be given to consumers again.
+    pub(crate) fn give_back(&mut self, id: QueueId, seq: Seq, now: Millis) {
+        let Some(queue) = self.queues.get_mut(&id) else { return };
+        if !queue.lanes.is_held(seq) {
+            return;
+        }
+        queue.lanes.set_held(seq, false);
+        queue.lanes.set_returned(seq);
+        queue.offer(seq, now, &mut self.consumers);
+        if let Some(expires) = queue.lanes.get(seq).map(|entry| entry.expires) {
+            queue.expect_expiry(seq, expires);
+        }
+        self.touched(id);
+    }
+}

@@ -1,0 +1,101 @@
+//! Several commands, all of them or none.
+
+use super::Context;
+use crate::body::Body;
+use crate::broker::Broker;
+use crate::command::{Command, Settle};
+use crate::ids::QueueId;
+use crate::output::{Applied, Done, Event, Refused};
+use std::collections::BTreeMap;
+
+impl Broker {
+    pub(super) fn transaction(&mut self, commands: &[Command], context: &mut Context<'_>) -> Applied {
+        if let Err(refused) = self.can_all_be(commands, context.time) {
+            self.undo(commands, context);
+            return Err(refused);
+        }
+        for command in commands {
+            // What could refuse it was looked for; a duplicate is as good as accepted.
+            let _ = self.apply_one(command, context);
+        }
+        Ok(Done::Committed)
+    }
+
+    /// Bodies that came along are not needed, and what was to be settled is held as before.
+    fn undo(&mut self, commands: &[Command], context: &mut Context<'_>) {
+        for command in commands {
+            match command {
+                Command::Enqueue(enqueue) => {
+                    let body = match enqueue.body {
+                        Body::Here => context.next_body(),
+                        Body::Large { file } => crate::BodyRef::Large { file },
+                    };
+                    context.events.push(Event::BodyGone { body, size: enqueue.facts.size });
+                }
+                Command::Settle(settle) => self.unsettle(settle),
+                _ => {}
+            }
+        }
+    }
+
+    /// Consumers that hold these messages may say again what becomes of them.
+    pub(crate) fn unsettle(&mut self, settle: &Settle) {
+        let id = settle.queue;
+        for (first, last) in settle.items.iter() {
+            let Some(queue) = self.queues.get(&id) else { return };
+            for (_, holder) in queue.local.holders.range(first..=last) {
+                if let Some(acquisition) = self.acquisitions.at(*holder) {
+                    acquisition.settling = false;
+                }
+            }
+        }
+    }
+
+    fn can_all_be(&mut self, commands: &[Command], now: u64) -> Result<(), Refused> {
+        // What the transaction itself adds to each queue.
+        let mut added: BTreeMap<QueueId, (u64, u64)> = BTreeMap::new();
+        for command in commands {
+            match command {
+                Command::Enqueue(enqueue) => {
+                    for id in self.resolve(&enqueue.to)? {
+                        let Some(queue) = self.queues.get_mut(&id) else { continue };
+                        let known = enqueue.facts.duplicate_id.as_ref().is_some_and(|duplicate| {
+                            queue.settings.duplicate_count > 0 && queue.known.has(duplicate, &queue.settings, now)
+                        });
+                        if known {
+                            continue;
+                        }
+                        let (messages, bytes) = added.entry(id).or_default();
+                        *messages += 1;
+                        *bytes = bytes.saturating_add(enqueue.facts.size);
+                        if queue.is_full(*messages, *bytes) {
+                            queue.totals.refused += 1;
+                            return Err(Refused::Full { queue: queue.settings.address.clone() });
+                        }
+                    }
+                }
+                Command::Settle(settle) => self.are_all_there(settle)?,
+                _ => return Err(Refused::NotInTransaction),
+            }
+        }
+        Ok(())
+    }
+
+    fn are_all_there(&self, settle: &Settle) -> Result<(), Refused> {
+        let queue = self.queues.get(&settle.queue).ok_or(Refused::Gone)?;
+        for (first, last) in settle.items.iter() {
+            let mut expected = first;
+            loop {
+                // Each place must be there, so that the next one present is the one that is looked for.
+                if queue.lanes.present_from(expected) != Some(expected) {
+                    return Err(Refused::Gone);
+                }
+                if expected >= last {
+                    break;
+                }
+                expected = expected.next();
+            }
+        }
+        Ok(())
+    }
+}

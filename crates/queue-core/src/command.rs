@@ -1,0 +1,214 @@
+//! What is written to the log: everything that changes the replicated half of the state.
+
+mod codec;
+
+pub use codec::{decode_batch, encode_batch};
+
+use crate::body::{Body, BodyRef};
+use crate::facts::Facts;
+use crate::ids::{QueueId, Seq, TopicId};
+use crate::ranges::Ranges;
+use crate::settings::QueueSettings;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Where a message goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To a queue.
+    Queue(QueueId),
+    /// To all queues that are bound to a topic when the command is applied.
+    Topic {
+        /// The topic.
+        topic: TopicId,
+        /// But not to these, whose filter the message does not satisfy.
+        except: Vec<QueueId>,
+    },
+}
+
+/// A message for one or more queues. It comes into each of them once, or into none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enqueue {
+    /// Where it goes.
+    pub to: SmallVec<[Target; 1]>,
+    /// What the queues must know of it.
+    pub facts: Facts,
+    /// Where its bytes are.
+    pub body: Body,
+}
+
+/// What is said of messages that were delivered. What AMQP calls an outcome (part 3, section 3.4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Done with: the message leaves the queue.
+    Accepted,
+    /// Not taken: it is as if it had never been delivered.
+    Released,
+    /// Cannot be processed: it goes to the dead-letter address, or is dropped if there is none.
+    Rejected {
+        /// Why, in the consumer's words (the error's description, or its condition).
+        error: Option<Arc<str>>,
+    },
+    /// It stays, changed.
+    Modified {
+        /// The delivery counts as failed.
+        failed: bool,
+        /// It must not be delivered again to the consumers of this name (see
+        /// [`ConsumerSettings::name`](crate::ConsumerSettings::name)). Set by [`Broker::outcome`](crate::Broker::outcome)
+        /// if `undeliverable_here` is.
+        undeliverable_here: bool,
+        /// Message annotations to be merged into the message's own: keys and values in turn, encoded.
+        annotations: Option<Arc<[u8]>>,
+    },
+}
+
+impl Outcome {
+    /// What is said of a message whose consumer went away without a word.
+    pub fn lost() -> Self {
+        Self::Modified { failed: true, undeliverable_here: false, annotations: None }
+    }
+
+    /// Whether it changes nothing that outlives the acquisition.
+    pub(crate) fn is_release(&self) -> bool {
+        matches!(self, Self::Released | Self::Modified { failed: false, undeliverable_here: false, annotations: None })
+    }
+}
+
+/// The outcome of messages of one queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settle {
+    /// The queue.
+    pub queue: QueueId,
+    /// Which of its messages.
+    pub items: Ranges,
+    /// What is said of them.
+    pub outcome: Outcome,
+    /// The name of the consumer that says it, where that matters (undeliverable here).
+    pub by: Option<Arc<str>>,
+}
+
+/// Which messages of a queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// All of them, delivered ones too.
+    All,
+    /// The first so many in the order of delivery, delivered ones too.
+    First(u64),
+    /// These, if they are still there.
+    These(Ranges),
+}
+
+/// What becomes of the messages of a queue that is deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orphans {
+    /// They are dropped.
+    Drop,
+    /// They go to the dead-letter address, if there is one.
+    DeadLetter,
+}
+
+/// A change of the replicated half.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// A new queue. [`Done::Created`](crate::Done::Created) says its id.
+    CreateQueue(Box<QueueSettings>),
+    /// Other settings for a queue. Its address cannot change. Messages that are there keep their place and their expiry.
+    ChangeQueue {
+        /// The queue.
+        queue: QueueId,
+        /// All its settings.
+        settings: Box<QueueSettings>,
+    },
+    /// The end of a queue.
+    DeleteQueue {
+        /// The queue.
+        queue: QueueId,
+        /// Refuse if it has messages.
+        if_empty: bool,
+        /// What becomes of its messages.
+        orphans: Orphans,
+    },
+    /// A new topic. [`Done::TopicCreated`](crate::Done::TopicCreated) says its id.
+    CreateTopic {
+        /// The address; no queue and no other topic has the same.
+        address: Arc<str>,
+    },
+    /// The end of a topic. Refused while queues are bound to it.
+    DeleteTopic {
+        /// The topic.
+        topic: TopicId,
+    },
+    /// A message.
+    Enqueue(Box<Enqueue>),
+    /// What became of deliveries.
+    Settle(Box<Settle>),
+    /// Messages have expired. Those that have not, by the time of the entry, stay.
+    Expire {
+        /// The queue.
+        queue: QueueId,
+        /// Which of its messages.
+        items: Ranges,
+    },
+    /// Drops messages.
+    Purge {
+        /// The queue.
+        queue: QueueId,
+        /// Which of its messages.
+        what: Selection,
+    },
+    /// Moves messages from one queue to the tail of another.
+    Move {
+        /// From where.
+        from: QueueId,
+        /// To where.
+        to: QueueId,
+        /// Which messages.
+        what: Selection,
+    },
+    /// Sends dead letters and expired messages back to the queues they came from. Those whose queue is gone, or that were
+    /// never in another one, stay.
+    Retry {
+        /// Where they are now.
+        queue: QueueId,
+        /// Which messages.
+        what: Selection,
+    },
+    /// All of these or none. Only [`Command::Enqueue`] and [`Command::Settle`] can be in it.
+    Transaction(Vec<Command>),
+    /// The bytes of messages have been copied into this entry, so that the old place can be used again.
+    Relocate {
+        /// The old place.
+        from: BodyRef,
+        /// Whose bytes they are.
+        of: Vec<(QueueId, Seq)>,
+    },
+}
+
+impl Command {
+    /// Takes what another command says into this one, if both settle messages of one queue in the same way: fewer and
+    /// shorter commands are logged. `false` if they have nothing in common.
+    pub fn absorb(&mut self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Settle(mine), Self::Settle(other))
+                if mine.queue == other.queue && mine.outcome == other.outcome && mine.by == other.by =>
+            {
+                mine.items.append(&other.items);
+                true
+            }
+            (Self::Expire { queue, items }, Self::Expire { queue: other, items: more }) if queue == other => {
+                items.append(more);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether bytes of a message go with it, in the same entry.
+    pub fn carries_body(&self) -> bool {
+        match self {
+            Self::Enqueue(enqueue) => enqueue.body == Body::Here,
+            Self::Relocate { .. } => true,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Commands as bytes, as they stand in the log.
+
+use super::{Command, Enqueue, Orphans, Outcome, Selection, Settle, Target};
+use crate::body::{Body, BodyRef};
+use crate::facts::Facts;
+use crate::ids::{QueueId, Seq, TopicId};
+use crate::ranges::Ranges;
+use crate::settings::QueueSettings;
+use crate::wire::{CodecError, Put, Reader};
+
+/// The version of what is written here. Others are refused.
+const VERSION: u8 = 1;
+
+/// Appends commands as one entry of the log holds them: a version, how many there are, and each of them.
+pub fn encode_batch(batch: &[Command], out: &mut Vec<u8>) {
+    out.byte(VERSION);
+    out.number(batch.len() as u64);
+    batch.iter().for_each(|command| command.encode(out));
+}
+
+/// Reads what [`encode_batch`] wrote. Also tells how many bytes that was: what follows belongs to the caller.
+///
+/// # Errors
+/// If it is anything else, or of another version.
+pub fn decode_batch(bytes: &[u8]) -> Result<(Vec<Command>, usize), CodecError> {
+    let mut reader = Reader::new(bytes);
+    if reader.byte()? != VERSION {
+        return Err(CodecError { at: 0, what: "version of commands" });
+    }
+    let commands = list(&mut reader, |reader| Command::read(reader, true))?;
+    Ok((commands, reader.position()))
+}
+
+mod tag {
+    pub(super) const CREATE_QUEUE: u8 = 1;
+    pub(super) const CHANGE_QUEUE: u8 = 2;
+    pub(super) const DELETE_QUEUE: u8 = 3;
+    pub(super) const CREATE_TOPIC: u8 = 4;
+    pub(super) const DELETE_TOPIC: u8 = 5;
+    pub(super) const ENQUEUE: u8 = 6;
+    pub(super) const SETTLE: u8 = 7;
+    pub(super) const EXPIRE: u8 = 8;
+    pub(super) const PURGE: u8 = 9;
+    pub(super) const MOVE: u8 = 10;
+    pub(super) const RETRY: u8 = 11;
+    pub(super) const TRANSACTION: u8 = 12;
+    pub(super) const RELOCATE: u8 = 13;
+}
+
+impl Command {
+    /// Appends the command, without a version.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::CreateQueue(settings) => {
+                out.byte(tag::CREATE_QUEUE);
+                settings.encode(out);
+            }
+            Self::ChangeQueue { queue, settings } => {
+                tagged(out, tag::CHANGE_QUEUE, *queue);
+                settings.encode(out);
+            }
+            Self::DeleteQueue { queue, if_empty, orphans } => {
+                tagged(out, tag::DELETE_QUEUE, *queue);
+                out.byte(u8::from(*if_empty) | u8::from(*orphans == Orphans::DeadLetter) << 1);
+            }
+            Self::CreateTopic { address } => {
+                out.byte(tag::CREATE_TOPIC);
+                out.text(address);
+            }
+            Self::DeleteTopic { topic } => {
+                out.byte(tag::DELETE_TOPIC);
+                out.number(topic.0);
+            }
+            Self::Enqueue(enqueue) => {
+                out.byte(tag::ENQUEUE);
+                enqueue.encode(out);
+            }
+            Self::Settle(settle) => {
+                tagged(out, tag::SETTLE, settle.queue);
+                settle.encode(out);
+            }
+            Self::Expire { queue, items } => {
+                tagged(out, tag::EXPIRE, *queue);
+                items.encode(out);
+            }
+            Self::Purge { queue, what } => {
+                tagged(out, tag::PURGE, *queue);
+                what.encode(out);
+            }
+            Self::Move { from, to, what } => {
+                tagged(out, tag::MOVE, *from);
+                out.number(to.0);
+                what.encode(out);
+            }
+            Self::Retry { queue, what } => {
+                tagged(out, tag::RETRY, *queue);
+                what.encode(out);
+            }
+            Self::Transaction(commands) => {
+                out.byte(tag::TRANSACTION);
+                out.number(commands.len() as u64);
+                commands.iter().for_each(|command| command.encode(out));
+            }
+            Self::Relocate { from, of } => {
+                out.byte(tag::RELOCATE);
+                from.encode(out);
+                out.number(of.len() as u64);
+                for (queue, seq) in of {
+                    out.number(queue.0);
+                    out.number(seq.raw());
+                }
+            }
+        }
+    }
+
+    /// Reads what [`encode`](Self::encode) wrote. There may be nothing behind it.
+    ///
+    /// # Errors
+    /// If it is anything else.
+    pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+        let mut reader = Reader::new(bytes);
+        let command = Self::read(&mut reader, true)?;
+        reader.end()?;
+        Ok(command)
+    }
+
+    fn read(reader: &mut Reader<'_>, outermost: bool) -> Result<Self, CodecError> {
+        let wrong = reader.wrong("command");
+        Ok(match reader.byte()? {
+            tag::CREATE_QUEUE => Self::CreateQueue(Box::new(QueueSettings::decode(reader)?)),
+            tag::CHANGE_QUEUE => {
+                Self::ChangeQueue { queue: queue(reader)?, settings: Box::new(QueueSettings::decode(reader)?) }
+            }
+            tag::DELETE_QUEUE => {
+                let queue = queue(reader)?;
+                let flags = reader.byte()?;
+                let orphans = if flags & 2 != 0 { Orphans::DeadLetter } else { Orphans::Drop };
+                if flags > 3 {
+                    return Err(wrong);
+                }
+                Self::DeleteQueue { queue, if_empty: flags & 1 != 0, orphans }
+            }
+            tag::CREATE_TOPIC => Self::CreateTopic { address: reader.shared_text()? },
+            tag::DELETE_TOPIC => Self::DeleteTopic { topic: TopicId(reader.number()?) },
+            tag::ENQUEUE => Self::Enqueue(Box::new(Enqueue::decode(reader)?)),
+            tag::SETTLE => Self::Settle(Box::new(Settle::decode(reader)?)),
+            tag::EXPIRE => Self::Expire { queue: queue(reader)?, items: Ranges::decode(reader)? },
+            tag::PURGE => Self::Purge { queue: queue(reader)?, what: Selection::decode(reader)? },
+            tag::MOVE => Self::Move { from: queue(reader)?, to: queue(reader)?, what: Selection::decode(reader)? },
+            tag::RETRY => Self::Retry { queue: queue(reader)?, what: Selection::decode(reader)? },
+            // A transaction within a transaction is none: nothing nests.
+            tag::TRANSACTION if outermost => Self::Transaction(list(reader, |reader| Self::read(reader, false))?),
+            tag::RELOCATE => Self::Relocate {
+                from: BodyRef::decode(reader)?,
+                of: list(reader, |reader| Ok((queue(reader)?, Seq::from_raw(reader.number()?))))?,
+            },
+            _ => return Err(wrong),
+        })
+    }
+}
+
+fn tagged(out: &mut Vec<u8>, tag: u8, queue: QueueId) {
+    out.byte(tag);
+    out.number(queue.0);
+}
+
+fn queue(reader: &mut Reader<'_>) -> Result<QueueId, CodecError> {
+    reader.number().map(QueueId)
+}
+
+/// Members behind their number. Room is made only as they turn out to be there.
+fn list<T>(
+    reader: &mut Reader<'_>,
+    mut read: impl FnMut(&mut Reader<'_>) -> Result<T, CodecError>,
+) -> Result<Vec<T>, CodecError> {
+    let count = reader.count()?;
+    let mut members = Vec::new();
+    for _ in 0..count {
+        members.push(read(reader)?);
+    }
+    Ok(members)
+}
+
+impl Enqueue {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.number(self.to.len() as u64);
+        for target in &self.to {
+            match target {
+                // Mostly one queue: its number, made even.
+                Target::Queue(queue) => out.number(queue.0 << 1),
+                Target::Topic { topic, except } => {
+                    out.number(topic.0 << 1 | 1);
+                    out.number(except.len() as u64);
+                    except.iter().for_each(|queue| out.number(queue.0));
+                }
+            }
+        }
+        self.facts.encode(out);
+        match self.body {
+            Body::Here => out.optional(None),
+            Body::Large { file } => out.optional(Some(file)),
+        }
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, CodecError> {
+        let to = list(reader, |reader| {
+            let target = reader.number()?;
+            Ok(match target & 1 {
+                0 => Target::Queue(QueueId(target >> 1)),
+                _ => Target::Topic { topic: TopicId(target >> 1), except: list(reader, queue)? },
+            })
+        })?;
+        let facts = Facts::decode(reader)?;
+        let body = reader.optional()?.map_or(Body::Here, |file| Body::Large { file });
+        Ok(Self { to: to.into(), facts, body })
+    }
+}
+
+impl Settle {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.items.encode(out);
+        match &self.outcome {
+            Outcome::Accepted => out.byte(0),
+            Outcome::Released => out.byte(1),
+            Outcome::Rejected { error } => {
+                out.byte(2);
+                out.optional_bytes(error.as_deref().map(str::as_bytes));
+            }
+            Outcome::Modified { failed, undeliverable_here, annotations } => {
+                out.byte(4 | u8::from(*failed) | u8::from(*undeliverable_here) << 1);
+                out.optional_bytes(annotations.as_deref());
+            }
+        }
+        out.optional_bytes(self.by.as_deref().map(str::as_bytes));
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, CodecError> {
+        let queue = queue(reader)?;
+        let items = Ranges::decode(reader)?;
+        let wrong = reader.wrong("outcome");
+        let outcome = match reader.byte()? {
+            0 => Outcome::Accepted,
+            1 => Outcome::Released,
+            2 => Outcome::Rejected { error: reader.optional_text()? },
+            flags @ 4..=7 => Outcome::Modified {
+                failed: flags & 1 != 0,
+                undeliverable_here: flags & 2 != 0,
+                annotations: reader.optional_bytes()?.map(Into::into),
+            },
+            _ => return Err(wrong),
+        };
+        Ok(Self { queue, items, outcome, by: reader.optional_text()? })
+    }
+}
+
+impl Selection {
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::All => out.byte(0),
+            Self::First(count) => {
+                out.byte(1);
+                out.number(*count);
+            }
+            Self::These(items) => {
+                out.byte(2);
+                items.encode(out);
+            }
+        }
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, CodecError> {
+        let wrong = reader.wrong("selection of messages");
+        Ok(match reader.byte()? {
+            0 => Self::All,
+            1 => Self::First(reader.number()?),
+            2 => Self::These(Ranges::decode(reader)?),
+            _ => return Err(wrong),
+        })
+    }
+}

@@ -1,0 +1,13 @@
+//! The local half: who takes messages, and who holds which. Never logged.
+
+mod assign;
+mod candidates;
+mod credit;
+mod lifetime;
+mod matcher;
+mod outcome;
+mod subscribe;
+mod timers;
+
+pub use assign::Assignment;
+pub use matcher::{Candidate, Match, MatchAll, Matcher};

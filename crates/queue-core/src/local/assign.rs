@@ -1,0 +1,251 @@
+//! Giving messages to consumers.
+
+use super::candidates::{Found, Search};
+use super::matcher::Matcher;
+use crate::body::BodyRef;
+use crate::broker::Broker;
+use crate::consumer::{Consumer, Mode};
+use crate::ids::{AcqId, ConsumerId, Millis, QueueId, Seq};
+use crate::overlay::Overlay;
+use crate::queue::Queue;
+use crate::store::entry::NEVER;
+use std::sync::Arc;
+
+/// How many messages are looked at in one call at most before others get their turn.
+const PATIENCE: u32 = 4096;
+
+/// A message for a consumer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// Who gets it.
+    pub consumer: ConsumerId,
+    /// By what to say what became of it. `None` for a browser: nothing need be said.
+    pub acquisition: Option<AcqId>,
+    /// The queue.
+    pub queue: QueueId,
+    /// Its place.
+    pub seq: Seq,
+    /// Where its bytes are.
+    pub body: BodyRef,
+    /// How many there are.
+    pub size: u64,
+    /// Failed deliveries here, to be added to what its header says.
+    pub delivery_count: u32,
+    /// It has been delivered before: the header's first-acquirer is false.
+    pub redelivered: bool,
+    /// When it came.
+    pub arrived: Millis,
+    /// When it expires, if it does: the header's ttl is what is left until then.
+    pub expires_at: Option<Millis>,
+    /// What is to be added to it.
+    pub overlay: Option<Arc<Overlay>>,
+}
+
+/// What a turn of a queue gave.
+enum Turn {
+    Gave(Assignment),
+    /// There is nothing for anybody.
+    Done,
+    /// It has to go on another time.
+    Tired,
+}
+
+impl Broker {
+    /// The next message for a consumer that has credit for it; the consumer has one credit less. To be called until
+    /// there is none. What it costs does not grow with the number of queues, nor with messages that nobody can take.
+    /// Queues take turns, and so do the consumers of each that have the same priority.
+    ///
+    /// If filters have to look at very many messages, it stops for now, and [`next_timeout`](Self::next_timeout) is at
+    /// once.
+    pub fn next_delivery(&mut self, now: Millis, matcher: &mut dyn Matcher) -> Option<Assignment> {
+        let mut search = Search { now, matcher, patience: PATIENCE };
+        while let Some(id) = self.ready.pop_front() {
+            // Taken out, so that its consumers can be changed beside it.
+            let Some(mut queue) = self.queues.remove(&id) else { continue };
+            let turn = self.turn(&mut queue, &mut search);
+            let again = !matches!(turn, Turn::Done);
+            queue.local.listed = again;
+            if matches!(turn, Turn::Done) {
+                self.drain_all(&mut queue);
+            }
+            self.queues.insert(id, queue);
+            if again {
+                self.ready.push_back(id);
+            }
+            self.retime(id);
+            match turn {
+                Turn::Gave(assignment) => return Some(assignment),
+                Turn::Done => {}
+                Turn::Tired => return None,
+            }
+        }
+        None
+    }
+
+    fn turn(&mut self, queue: &mut Queue, search: &mut Search<'_>) -> Turn {
+        // Messages of groups that belong to somebody: nobody else can have them.
+        while let Some(owner) = queue.local.groups.owners.pop_first() {
+            match self.ask(queue, owner, search) {
+                Asked::Gave(assignment) => {
+                    let more = self.consumers.get(owner.index()).is_some_and(|c| c.credit > 0 && !c.own.is_empty());
+                    if more {
+                        queue.local.groups.owners.insert(owner);
+                    }
+                    return Turn::Gave(assignment);
+                }
+                Asked::Tired => {
+                    queue.local.groups.owners.insert(owner);
+                    return Turn::Tired;
+                }
+                Asked::Nothing | Asked::Cannot => {}
+            }
+        }
+        for at in 0..queue.local.lines.len() {
+            while queue.has_free() {
+                let Some(id) = queue.local.lines[at].1.ready.pop_front() else { break };
+                let asked = self.ask(queue, id, search);
+                if let Some(turn) = self.after(queue, Some(at), id, asked) {
+                    return turn;
+                }
+            }
+        }
+        while let Some(id) = queue.local.browsers.ready.pop_front() {
+            let asked = self.ask(queue, id, search);
+            if let Some(turn) = self.after(queue, None, id, asked) {
+                return turn;
+            }
+        }
+        Turn::Done
+    }
+
+    /// Where a consumer stands that was the first in its line.
+    fn after(&mut self, queue: &mut Queue, line: Option<usize>, id: ConsumerId, asked: Asked) -> Option<Turn> {
+        let to = match line {
+            Some(at) => &mut queue.local.lines[at].1,
+            None => &mut queue.local.browsers,
+        };
+        let Some(consumer) = self.consumers.get_mut(id.index()).filter(|consumer| consumer.id == id) else {
+            to.met_lost();
+            return None;
+        };
+        let stays = consumer.credit > 0 && !consumer.parked;
+        consumer.listed = stays;
+        match asked {
+            Asked::Gave(assignment) => {
+                if stays {
+                    to.ready.push_back(id);
+                }
+                Some(Turn::Gave(assignment))
+            }
+            Asked::Tired => {
+                to.ready.push_front(id);
+                Some(Turn::Tired)
+            }
+            Asked::Nothing | Asked::Cannot => {
+                if stays {
+                    to.idle.push_back(id);
+                }
+                None
+            }
+        }
+    }
+
+    /// Looks for a message for one consumer, and gives it.
+    fn ask(&mut self, queue: &mut Queue, id: ConsumerId, search: &mut Search<'_>) -> Asked {
+        loop {
+            let Some(consumer) = self.consumers.get_mut(id.index()).filter(|consumer| consumer.id == id) else {
+                return Asked::Cannot;
+            };
+            if consumer.credit == 0
+                || consumer.parked
+                || (consumer.settings.mode == Mode::Move && queue.is_inactive(id))
+            {
+                return Asked::Cannot;
+            }
+            match search.find(queue, consumer) {
+                Found::Message(seq) => return Asked::Gave(self.give(queue, id, seq)),
+                Found::Nothing => return Asked::Nothing,
+                Found::Tired => return Asked::Tired,
+                Found::Wait => {
+                    consumer.parked = true;
+                    return Asked::Nothing;
+                }
+                Found::Expired(seq) => {
+                    queue.put_aside(seq, &mut self.consumers);
+                    if search.tires() {
+                        return Asked::Tired;
+                    }
+                }
+            }
+        }
+    }
+
+    fn give(&mut self, queue: &mut Queue, id: ConsumerId, seq: Seq) -> Assignment {
+        let browses = self.consumers.get(id.index()).is_some_and(|consumer| consumer.settings.mode == Mode::Copy);
+        let redelivered = queue.lanes.was_returned(seq);
+        let mut acquisition = None;
+        if let Some(consumer) = self.consumers.get_mut(id.index()) {
+            consumer.credit = consumer.credit.saturating_sub(1);
+            if !browses {
+                acquisition = Some(self.acquisitions.add(consumer, seq));
+            }
+        }
+        if let Some(acquisition) = acquisition {
+            queue.lanes.set_free(seq, false);
+            queue.lanes.set_held(seq, true);
+            queue.local.holders.insert(seq, acquisition.index());
+            queue.take_into_group(seq, id, &mut self.consumers);
+        }
+        let mut assignment = Assignment {
+            consumer: id,
+            acquisition,
+            queue: queue.id,
+            seq,
+            body: BodyRef::Log { entry: 0, part: 0 },
+            size: 0,
+            delivery_count: 0,
+            redelivered,
+            arrived: 0,
+            expires_at: None,
+            overlay: None,
+        };
+        // It was looked at to be found.
+        if let Some(entry) = queue.lanes.get(seq) {
+            assignment.body = entry.body();
+            assignment.size = entry.size();
+            assignment.delivery_count = entry.failed;
+            assignment.redelivered |= entry.failed > 0;
+            assignment.arrived = entry.arrived;
+            assignment.expires_at = Some(entry.expires).filter(|expires| *expires != NEVER);
+            assignment.overlay = entry.overlay().cloned();
+        }
+        if !browses {
+            queue.local.delivered += 1;
+            queue.local.redelivered += u64::from(assignment.redelivered);
+        }
+        assignment
+    }
+}
+
+/// What came of asking a consumer.
+enum Asked {
+    Gave(Assignment),
+    Nothing,
+    /// It has no credit, or waits, or is not the active one, or is gone.
+    Cannot,
+    Tired,
+}
+
+impl Queue {
+    /// Whether there is a message that not only one consumer can have.
+    fn has_free(&self) -> bool {
+        self.lanes.free() > 0 || !self.local.groups.heads.is_empty()
+    }
+
+    /// A message that has expired is held, until it is removed when there is time.
+    pub(crate) fn put_aside(&mut self, seq: Seq, consumers: &mut slab::Slab<Consumer>) {
+        self.withhold(seq, consumers);
+        self.lanes.set_held(seq, true);
+        self.local.expired.push(seq);
+    }
+}

@@ -1,0 +1,98 @@
+//! What consumers say of what they hold.
+
+use crate::broker::Broker;
+use crate::command::{Command, Outcome, Settle};
+use crate::ids::{AcqId, ConsumerId, Millis, QueueId, Seq};
+use crate::output::Event;
+use crate::ranges::Ranges;
+
+impl Broker {
+    /// A consumer says what became of a message. The command that it gives back is to be logged and applied; then the
+    /// acquisition is over. `None`: nothing is to be logged, and it is over now (the message is back at its place; or
+    /// it has left the queue for another reason, so that nothing need be done; or the acquisition was over before).
+    pub fn outcome(&mut self, acquisition: AcqId, outcome: Outcome, now: Millis) -> Option<Command> {
+        if outcome.is_release() {
+            self.release(acquisition, now);
+            return None;
+        }
+        self.settlement(acquisition, outcome)
+    }
+
+    /// The same for a transaction: whatever the outcome, it is a command. If that is refused, the message is held as
+    /// before.
+    pub fn settlement(&mut self, acquisition: AcqId, outcome: Outcome) -> Option<Command> {
+        let held = self.acquisitions.get_mut(acquisition)?;
+        let (queue, seq, consumer) = (held.queue, held.seq, held.consumer);
+        if held.gone {
+            self.finish(acquisition);
+            return None;
+        }
+        if held.settling {
+            return None;
+        }
+        held.settling = true;
+        let here = matches!(outcome, Outcome::Modified { undeliverable_here: true, .. });
+        let by = self.consumer(consumer).map(|consumer| consumer.settings.name.clone()).filter(|_| here);
+        Some(Command::Settle(Box::new(Settle { queue, items: Ranges::from(seq), outcome, by })))
+    }
+
+    /// The consumer, queue and place of an acquisition, as long as it lasts.
+    pub fn acquisition(&mut self, acquisition: AcqId) -> Option<(ConsumerId, QueueId, Seq)> {
+        self.acquisitions.get_mut(acquisition).map(|held| (held.consumer, held.queue, held.seq))
+    }
+
+    /// The message is back at its place at once, as if it had never been delivered.
+    fn release(&mut self, acquisition: AcqId, now: Millis) {
+        let Some(held) = self.acquisitions.get_mut(acquisition) else { return };
+        if held.gone {
+            return self.finish(acquisition);
+        }
+        if held.settling {
+            return;
+        }
+        let (queue, seq) = (held.queue, held.seq);
+        self.end_acquisition(queue, seq);
+        self.give_back(queue, seq, now);
+    }
+
+    /// An acquisition whose message has left the queue is over.
+    fn finish(&mut self, acquisition: AcqId) {
+        let gone = self.acquisitions.remove(acquisition.index(), &mut self.consumers);
+        if let Some((body, size)) = gone.and_then(|gone| gone.orphan) {
+            self.late.push(Event::BodyGone { body, size });
+        }
+    }
+
+    /// A command of this broker's making will never be applied: what it was about is as before. Not for commands that
+    /// were applied and refused.
+    pub fn withdraw(&mut self, command: &Command, now: Millis) {
+        match command {
+            Command::Settle(settle) => self.unsettle(settle),
+            Command::Transaction(commands) => commands.iter().for_each(|command| self.withdraw(command, now)),
+            Command::Expire { queue, items } => {
+                for (first, last) in items.iter() {
+                    let mut next = first;
+                    while let Some(seq) = self.queues.get(queue).and_then(|queue| queue.lanes.present_from(next))
+                        && seq <= last
+                    {
+                        self.give_back_unheld(*queue, seq, now);
+                        next = seq.next();
+                    }
+                }
+            }
+            Command::DeleteQueue { queue, .. } => {
+                if let Some(queue) = self.queues.get_mut(queue) {
+                    queue.local.deleting = false;
+                }
+                self.retime(*queue);
+            }
+            _ => {}
+        }
+    }
+
+    /// What happened while no command was applied: bytes that the last consumer is done with. Also given out with the
+    /// next commands applied.
+    pub fn take_events(&mut self, events: &mut Vec<Event>) {
+        events.append(&mut self.late);
+    }
+}

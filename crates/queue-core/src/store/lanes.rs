@@ -1,0 +1,231 @@
+//! All messages of a queue.
+
+use super::chunk::Chunk;
+use super::entry::Entry;
+use super::lane::{Lane, join, split};
+use crate::ids::{PRIORITIES, Seq};
+use std::collections::VecDeque;
+
+/// How many chunks of a queue may be unpacked that are not being filled.
+const OPEN: usize = 64;
+
+/// All messages of a queue.
+#[derive(Debug, Default)]
+pub(crate) struct Lanes {
+    lanes: [Lane; PRIORITIES],
+    /// Lane and number of chunks that were opened, the oldest first: when there are too many they are packed.
+    opened: VecDeque<(u8, u64)>,
+    free: usize,
+}
+
+impl Lanes {
+    /// Puts a message behind all others of a lane.
+    pub(crate) fn push(&mut self, lane: usize, entry: Entry) -> Seq {
+        let to = &mut self.lanes[lane];
+        let number = to.next;
+        to.next += 1;
+        let (at, slot) = split(number);
+        let chunk = to.chunks.entry(at).or_default();
+        let fresh = chunk.present.is_empty();
+        chunk.push(slot, entry);
+        if fresh {
+            self.was_opened(lane, at);
+        }
+        Seq::new(lane, number)
+    }
+
+    /// Remembers that a chunk is open, and packs the one that has been so for longest.
+    fn was_opened(&mut self, lane: usize, at: u64) {
+        self.opened.push_back((lane as u8, at));
+        while self.opened.len() > OPEN {
+            let Some((lane, at)) = self.opened.pop_front() else { return };
+            let from = &mut self.lanes[usize::from(lane)];
+            let filling = split(from.next).0 == at;
+            match from.chunks.get_mut(&at) {
+                Some(_) if filling => self.opened.push_back((lane, at)),
+                Some(chunk) => chunk.pack(),
+                None => {}
+            }
+        }
+    }
+
+    pub(crate) fn chunk(&self, seq: Seq) -> Option<(&Chunk, usize)> {
+        let (at, slot) = split(seq.number());
+        Some((self.lanes.get(seq.lane())?.chunks.get(&at)?, slot))
+    }
+
+    /// The chunk of a place, to be looked into: it is opened.
+    fn open(&mut self, seq: Seq) -> Option<(&mut Chunk, usize)> {
+        let (at, slot) = split(seq.number());
+        let lane = seq.lane();
+        if self.lanes.get(lane)?.chunks.get(&at)?.is_packed() {
+            self.was_opened(lane, at);
+        }
+        Some((self.lanes[lane].chunks.get_mut(&at)?, slot))
+    }
+
+    /// The chunk of a place, for its bits only.
+    fn bits(&mut self, seq: Seq) -> Option<(&mut Lane, u64, usize)> {
+        let (at, slot) = split(seq.number());
+        Some((self.lanes.get_mut(seq.lane())?, at, slot))
+    }
+
+    pub(crate) fn contains(&self, seq: Seq) -> bool {
+        self.chunk(seq).is_some_and(|(chunk, slot)| chunk.present.get(slot))
+    }
+
+    pub(crate) fn get(&mut self, seq: Seq) -> Option<&Entry> {
+        let (chunk, slot) = self.open(seq)?;
+        chunk.get(slot)
+    }
+
+    pub(crate) fn get_mut(&mut self, seq: Seq) -> Option<&mut Entry> {
+        let (chunk, slot) = self.open(seq)?;
+        chunk.get_mut(slot)
+    }
+
+    /// Takes a message out.
+    pub(crate) fn remove(&mut self, seq: Seq) -> Option<Entry> {
+        self.set_free(seq, false);
+        let (chunk, slot) = self.open(seq)?;
+        let entry = chunk.remove(slot)?;
+        if chunk.present.is_empty() {
+            self.lanes[seq.lane()].chunks.remove(&split(seq.number()).0);
+        }
+        Some(entry)
+    }
+
+    pub(crate) fn is_free(&self, seq: Seq) -> bool {
+        self.chunk(seq).is_some_and(|(chunk, slot)| chunk.free.get(slot))
+    }
+
+    /// Says whether a message that is there may be given to any consumer.
+    pub(crate) fn set_free(&mut self, seq: Seq, free: bool) {
+        let Some((lane, at, slot)) = self.bits(seq) else { return };
+        let Some(chunk) = lane.chunks.get_mut(&at) else { return };
+        if chunk.free.get(slot) == free || !chunk.present.get(slot) {
+            return;
+        }
+        if free {
+            if chunk.free.is_empty() {
+                lane.with_free.insert(at);
+            }
+            chunk.free.set(slot);
+            self.free += 1;
+        } else {
+            chunk.free.clear(slot);
+            if chunk.free.is_empty() {
+                lane.with_free.remove(&at);
+            }
+            self.free -= 1;
+        }
+    }
+
+    pub(crate) fn is_held(&self, seq: Seq) -> bool {
+        self.chunk(seq).is_some_and(|(chunk, slot)| chunk.held.get(slot))
+    }
+
+    pub(crate) fn set_held(&mut self, seq: Seq, held: bool) {
+        let Some((lane, at, slot)) = self.bits(seq) else { return };
+        let Some(chunk) = lane.chunks.get_mut(&at) else { return };
+        if held {
+            chunk.held.set(slot);
+        } else {
+            chunk.held.clear(slot);
+        }
+    }
+
+    pub(crate) fn was_returned(&self, seq: Seq) -> bool {
+        self.chunk(seq).is_some_and(|(chunk, slot)| chunk.returned.get(slot))
+    }
+
+    pub(crate) fn set_returned(&mut self, seq: Seq) {
+        if let Some((lane, at, slot)) = self.bits(seq)
+            && let Some(chunk) = lane.chunks.get_mut(&at)
+        {
+            chunk.returned.set(slot);
+        }
+    }
+
+    /// The bytes of a message are elsewhere now.
+    pub(crate) fn note_body(&mut self, seq: Seq) {
+        if let Some((chunk, slot)) = self.open(seq) {
+            chunk.note_body(slot);
+        }
+    }
+
+    /// Changes when the next message of this one's chunk expires. `None`: there is no such chunk.
+    pub(crate) fn next_expiry_mut(&mut self, seq: Seq) -> Option<&mut u64> {
+        let (lane, at, _) = self.bits(seq)?;
+        Some(&mut lane.chunks.get_mut(&at)?.next_expiry)
+    }
+
+    /// How many are free.
+    pub(crate) fn free(&self) -> usize {
+        self.free
+    }
+
+    /// The first free message.
+    pub(crate) fn first_free(&self) -> Option<Seq> {
+        if self.free == 0 {
+            return None;
+        }
+        (0..PRIORITIES).find_map(|lane| self.free_in(lane, 0))
+    }
+
+    /// The first free message of a lane from a number on.
+    pub(crate) fn free_in(&self, lane: usize, number: u64) -> Option<Seq> {
+        let of = &self.lanes[lane];
+        if of.with_free.is_empty() {
+            return None;
+        }
+        of.free_from(number).map(|number| Seq::new(lane, number))
+    }
+
+    /// The first message of a lane from a number on.
+    pub(crate) fn present_in(&self, lane: usize, number: u64) -> Option<Seq> {
+        self.lanes[lane].present_from(number).map(|number| Seq::new(lane, number))
+    }
+
+    /// The first message at a place or behind it.
+    pub(crate) fn present_from(&self, seq: Seq) -> Option<Seq> {
+        (seq.lane()..PRIORITIES)
+            .find_map(|lane| self.present_in(lane, if lane == seq.lane() { seq.number() } else { 0 }))
+    }
+
+    /// The number that the next message of a lane gets.
+    pub(crate) fn next_in(&self, lane: usize) -> u64 {
+        self.lanes[lane].next
+    }
+
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = (usize, &Lane)> {
+        self.lanes.iter().enumerate()
+    }
+
+    /// The places of a chunk's messages.
+    pub(crate) fn places(&self, lane: usize, at: u64) -> Vec<Seq> {
+        let chunk = self.lanes.get(lane).and_then(|lane| lane.chunks.get(&at));
+        let slots = chunk.into_iter().flat_map(|chunk| chunk.present.iter());
+        slots.map(|slot| Seq::new(lane, join(at, slot))).collect()
+    }
+
+    /// A lane as it was when a snapshot was taken.
+    pub(crate) fn restore_lane(&mut self, lane: usize, next: u64) -> bool {
+        let fits = next < 1 << 60 && self.lanes.get(lane).is_some_and(|lane| lane.chunks.is_empty());
+        if fits {
+            self.lanes[lane].next = next;
+        }
+        fits
+    }
+
+    /// A chunk as it was when a snapshot was taken.
+    pub(crate) fn restore_chunk(&mut self, lane: usize, at: u64, chunk: Chunk) -> bool {
+        let Some(to) = self.lanes.get_mut(lane).filter(|_| at < 1 << 50) else { return false };
+        let last = chunk.present.iter().last().map(|slot| join(at, slot));
+        if last.is_none_or(|last| last >= to.next) || to.chunks.contains_key(&at) {
+            return false;
+        }
+        to.chunks.insert(at, chunk);
+        true
+    }
+}
