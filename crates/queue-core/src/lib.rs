@@ -13,7 +13,8 @@
 //! - `command`: what is logged, and its encoding; `apply/*`: what each command does;
 //! - `store/*`: the messages of a queue, in little memory; `snapshot`: all of the replicated half as bytes;
 //! - `queue`, `groups`, `duplicates`: one queue; `broker`: all of them;
-//! - `local/*`: consumers, and the way of a message to one of them.
+//! - `local/*`: consumers, and the way of a message to one of them; `head`: how it begins when it is delivered; `peek`: looking
+//!   into queues.
 //!
 //! # What always holds
 //! - A message in a queue is free, in a group, delayed, or held: in exactly one of these.
@@ -30,11 +31,13 @@ mod consumer;
 mod duplicates;
 mod facts;
 mod groups;
+mod head;
 mod ids;
 mod line;
 mod local;
 mod output;
 mod overlay;
+mod peek;
 mod queue;
 mod ranges;
 mod settings;
@@ -42,6 +45,7 @@ mod settings_codec;
 mod snapshot;
 mod stats;
 mod store;
+mod topics;
 mod wire;
 
 pub use body::{Body, BodyRef};
@@ -49,12 +53,18 @@ pub use broker::{Broker, Node, Room};
 pub use command::{Command, Enqueue, Orphans, Outcome, Selection, Settle, Target, decode_batch, encode_batch};
 pub use consumer::{ConsumerSettings, Mode, SubscribeError};
 pub use facts::{Facts, MAX_NAME, Malformed, Wanted};
+pub use head::{
+    DEAD_LETTER_COUNT, DEAD_LETTER_ERROR, DEAD_LETTER_ORIGIN, DEAD_LETTER_REASON, DEAD_LETTER_TIME, ORIGINAL_ADDRESS,
+    ORIGINAL_QUEUE,
+};
 pub use ids::{AcqId, ConsumerId, DEFAULT_PRIORITY, EntryIndex, Millis, QueueId, Seq, TopicId};
 pub use local::{Assignment, Candidate, Match, MatchAll, Matcher};
 pub use output::{Applied, Done, Event, Output, Refused};
 pub use overlay::{Death, Overlay, Reason};
+pub use peek::{Living, Peeked};
 pub use ranges::Ranges;
 pub use settings::{DEFAULT_DELIVERY_LIMIT, Lifetime, Overflow, QueueSettings};
 pub use snapshot::{Restore, RestoreError, Snapshot};
 pub use stats::{Statistics, Totals};
+pub use topics::subscription_address;
 pub use wire::CodecError;

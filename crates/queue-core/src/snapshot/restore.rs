@@ -194,9 +194,11 @@ impl Restore {
         if !queue.lanes.restore_chunk(lane, number, Chunk::restored(present, bytes)) {
             return Err(wrong.into());
         }
-        for seq in queue.lanes.places(lane, number) {
-            self.settle_in(seq);
+        let places = queue.lanes.places(lane, number);
+        if let Some(first) = places.first() {
+            queue.lanes.note_body(*first);
         }
+        places.into_iter().for_each(|seq| self.settle_in(seq));
         Ok(())
     }
 

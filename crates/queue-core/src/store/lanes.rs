@@ -209,6 +209,20 @@ impl Lanes {
         slots.map(|slot| Seq::new(lane, join(at, slot))).collect()
     }
 
+    /// The places of all messages of chunks where one has its bytes in an entry of the log before this one.
+    pub(crate) fn places_with_bodies_before(&self, entry: u64) -> impl Iterator<Item = Seq> + use<> {
+        let mut chunks = Vec::new();
+        for (lane, of) in self.lanes() {
+            for (at, chunk) in of.chunks.iter().filter(|(_, chunk)| chunk.oldest_body < entry) {
+                chunks.push((lane, *at, chunk.present));
+            }
+        }
+        chunks.into_iter().flat_map(|(lane, at, present)| {
+            let places: Vec<Seq> = present.iter().map(|slot| Seq::new(lane, join(at, slot))).collect();
+            places
+        })
+    }
+
     /// A lane as it was when a snapshot was taken.
     pub(crate) fn restore_lane(&mut self, lane: usize, next: u64) -> bool {
         let fits = next < 1 << 60 && self.lanes.get(lane).is_some_and(|lane| lane.chunks.is_empty());

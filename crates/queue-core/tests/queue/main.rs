@@ -3,6 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod basics;
+mod consumers;
 mod dead_letters;
+mod grouped;
+mod heads;
+mod kinds;
+mod managed;
 mod support;
 mod times;

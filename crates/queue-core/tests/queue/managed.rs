@@ -1,0 +1,215 @@
+//! Topics, transactions, what people do with queues, and queues that go by themselves.
+
+use crate::support::{Host, enqueue};
+use queue_core::*;
+
+fn topic(host: &mut Host) -> TopicId {
+    match host.apply(Command::CreateTopic { address: "t".into() }) {
+        Ok(Done::TopicCreated(topic)) => topic,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn settle(queue: QueueId, seq: Seq) -> Command {
+    let settle = Settle { queue, items: seq.into(), outcome: Outcome::Accepted, by: None };
+    Command::Settle(Box::new(settle))
+}
+
+#[test]
+fn a_message_for_a_topic_is_in_each_queue_once_and_its_bytes_go_with_the_last() {
+    let mut host = Host::new();
+    let t = topic(&mut host);
+    let a = host.create("a", |settings| settings.topic = Some(t));
+    let b = host.create("b", |settings| settings.topic = Some(t));
+    let c = host.create("c", |settings| settings.topic = Some(t));
+    let to = [Target::Topic { topic: t, except: vec![c] }, Target::Queue(a)];
+    let command =
+        Command::Enqueue(Box::new(Enqueue { to: to.into_iter().collect(), facts: Facts::plain(7), body: Body::Here }));
+    assert_eq!(host.apply(command), Ok(Done::Enqueued { copies: 2 }));
+    assert_eq!([a, b, c].map(|queue| host.depth(queue)), [1, 1, 0]);
+    host.broker = host.restored();
+    host.apply(Command::Purge { queue: a, what: Selection::All }).unwrap();
+    assert_eq!(host.events, []);
+    host.apply(Command::Purge { queue: b, what: Selection::All }).unwrap();
+    assert!(matches!(host.events[..], [Event::BodyGone { size: 7, .. }]));
+}
+
+#[test]
+fn a_topic_without_queues_takes_messages_and_keeps_none() {
+    let mut host = Host::new();
+    let topic = topic(&mut host);
+    assert_eq!(
+        host.apply(enqueue(Target::Topic { topic, except: vec![] }, Facts::plain(1))),
+        Ok(Done::Enqueued { copies: 0 })
+    );
+    assert!(matches!(host.events[..], [Event::BodyGone { size: 1, .. }]));
+}
+
+#[test]
+fn a_topic_with_queues_stays() {
+    let mut host = Host::new();
+    let topic = topic(&mut host);
+    let queue = host.create("a", |settings| settings.topic = Some(topic));
+    assert_eq!(host.apply(Command::DeleteTopic { topic }), Err(Refused::InUse));
+    host.apply(Command::DeleteQueue { queue, if_empty: true, orphans: Orphans::Drop }).unwrap();
+    host.apply(Command::DeleteTopic { topic }).unwrap();
+    assert_eq!(host.broker.node("t"), None);
+}
+
+#[test]
+fn subscriptions_are_named_by_container_unless_they_are_global() {
+    assert_eq!(subscription_address("t", "c", "s", false), "t::c_s");
+    assert_eq!(subscription_address("t", "c", "s", true), "t::s");
+}
+
+#[test]
+fn a_transaction_is_done_as_a_whole() {
+    let (mut host, a) = Host::with(|_| {});
+    let b = host.create("b", |_| {});
+    host.send(a, 1).unwrap();
+    host.consumer(a, 1);
+    let message = host.next().unwrap();
+    let accept = host.broker.settlement(message.acquisition.unwrap(), Outcome::Accepted).unwrap();
+    let send = enqueue(Target::Queue(b), Facts::plain(2));
+    assert_eq!(host.apply(Command::Transaction(vec![accept, send])), Ok(Done::Committed));
+    assert_eq!((host.depth(a), host.depth(b)), (0, 1));
+}
+
+#[test]
+fn a_transaction_of_which_one_part_cannot_be_does_nothing() {
+    let (mut host, a) = Host::with(|_| {});
+    let b = host.create("b", |settings| {
+        settings.max_messages = Some(1);
+        settings.overflow = Overflow::Reject;
+    });
+    host.send(a, 1).unwrap();
+    host.consumer(a, 1);
+    let message = host.next().unwrap();
+    let accept = host.broker.settlement(message.acquisition.unwrap(), Outcome::Accepted).unwrap();
+    let send = enqueue(Target::Queue(b), Facts::plain(2));
+    let refused = host.apply(Command::Transaction(vec![send.clone(), accept, send]));
+    assert_eq!(refused, Err(Refused::Full { queue: "b".into() }));
+    assert_eq!((host.depth(a), host.depth(b)), (1, 0));
+    assert_eq!(host.events.len(), 2);
+    // The consumer still holds its message, and can say again what becomes of it.
+    host.settle(&message, Outcome::Accepted);
+    assert_eq!(host.depth(a), 0);
+}
+
+#[test]
+fn a_transaction_that_settles_what_is_gone_is_refused() {
+    let (mut host, queue) = Host::with(|_| {});
+    host.send(queue, 1).unwrap();
+    host.consumer(queue, 1);
+    let message = host.next().unwrap();
+    host.apply(Command::Purge { queue, what: Selection::All }).unwrap();
+    let refused = host.apply(Command::Transaction(vec![settle(queue, message.seq)]));
+    assert_eq!(refused, Err(Refused::Gone));
+}
+
+#[test]
+fn bodies_in_transactions_are_numbered_where_they_stand() {
+    let (mut host, queue) = Host::with(|_| {});
+    let send = |size| enqueue(Target::Queue(queue), Facts::plain(size));
+    host.apply_all(vec![send(1), Command::Transaction(vec![send(2), send(3)]), send(4)]);
+    host.consumer(queue, 9);
+    let entry = host.log.len() as u64;
+    let bodies: Vec<BodyRef> = host.deliver().iter().map(|d| d.body).collect();
+    assert_eq!(bodies, [0, 1, 2, 3].map(|part| BodyRef::Log { entry, part }));
+}
+
+#[test]
+fn moved_messages_go_to_the_tail_of_the_other_queue() {
+    let (mut host, a) = Host::with(|_| {});
+    let b = host.create("b", |_| {});
+    (1..=3).for_each(|size| drop(host.send(a, size)));
+    host.send(b, 9).unwrap();
+    let done = host.apply(Command::Move { from: a, to: b, what: Selection::First(2) });
+    assert_eq!(done, Ok(Done::Messages { count: 2 }));
+    assert_eq!(host.depth(a), 1);
+    host.consumer(b, 10);
+    assert_eq!(host.sizes(), [9, 1, 2]);
+    assert_eq!(host.events, []);
+}
+
+#[test]
+fn moving_to_the_same_queue_comes_to_an_end() {
+    let (mut host, queue) = Host::with(|_| {});
+    (1..=3).for_each(|size| drop(host.send(queue, size)));
+    host.apply(Command::Move { from: queue, to: queue, what: Selection::First(2) }).unwrap();
+    host.consumer(queue, 10);
+    assert_eq!(host.sizes(), [3, 1, 2]);
+}
+
+#[test]
+fn one_can_look_into_a_queue() {
+    let (mut host, queue) = Host::with(|_| {});
+    (1..=5).for_each(|size| drop(host.send(queue, size)));
+    let consumer = host.consumer(queue, 1);
+    host.deliver();
+    let seen = host.broker.peek(queue, Seq::FIRST, 2);
+    assert_eq!(seen.iter().map(|m| (m.size, m.held_by)).collect::<Vec<_>>(), [(1, Some(consumer)), (2, None)]);
+    let rest = host.broker.peek(queue, Seq::from_raw(seen[1].seq.raw() + 1), 10);
+    assert_eq!(rest.iter().map(|m| m.size).collect::<Vec<_>>(), [3, 4, 5]);
+}
+
+#[test]
+fn bytes_of_old_messages_can_be_copied_to_a_newer_entry() {
+    let (mut host, queue) = Host::with(|_| {});
+    host.send(queue, 1).unwrap();
+    host.send(queue, 2).unwrap();
+    let old = host.broker.living_before(host.log.len() as u64, 10);
+    let [Living { seq, body, size: 1, .. }] = old[..] else { panic!("{old:?}") };
+    host.apply(Command::Relocate { from: body, of: vec![(queue, seq)] }).unwrap();
+    assert_eq!(host.events, [Event::BodyGone { body, size: 1 }]);
+    let new = BodyRef::Log { entry: host.log.len() as u64, part: 0 };
+    assert_eq!(host.broker.peek(queue, Seq::FIRST, 1)[0].body, new);
+    assert_eq!(host.broker.living_before(host.log.len() as u64 - 1, 10), []);
+}
+
+#[test]
+fn a_queue_that_lives_as_long_as_it_is_used_or_has_messages_goes_with_the_last_of_both() {
+    let (mut host, queue) = Host::with(|settings| {
+        settings.lifetime = Lifetime::UnusedAndEmpty;
+        settings.auto_delete_delay = 10;
+    });
+    host.broker.link_attached(queue);
+    host.send(queue, 1).unwrap();
+    host.broker.link_detached(queue, host.now);
+    host.wait(10);
+    let consumer = host.consumer(queue, 1);
+    let message = host.next().unwrap();
+    host.settle(&message, Outcome::Accepted);
+    host.wait(10);
+    assert!(host.broker.node("q").is_some());
+    host.broker.cancel(consumer, &Outcome::Released, host.now, &mut Vec::new());
+    host.wait(9);
+    assert!(host.broker.node("q").is_some());
+    host.wait(1);
+    assert_eq!(host.broker.node("q"), None);
+}
+
+#[test]
+fn a_queue_goes_with_its_owner() {
+    let (mut host, _) = Host::with(|settings| {
+        settings.lifetime = Lifetime::OnClose;
+        settings.owner = Some(7);
+    });
+    let mut commands = Vec::new();
+    host.broker.owner_gone(8, &mut commands);
+    assert_eq!(commands, []);
+    host.broker.owner_gone(7, &mut commands);
+    host.apply_all(commands);
+    assert_eq!(host.broker.node("q"), None);
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused_and_leave_no_trace() {
+    let mut host = Host::new();
+    let settings = QueueSettings { max_messages: Some(0), ..QueueSettings::new("q") };
+    assert!(matches!(host.apply(Command::CreateQueue(Box::new(settings))), Err(Refused::BadSettings(_))));
+    assert_eq!(host.broker.node("q"), None);
+    host.create("q", |_| {});
+    let twice = host.apply(Command::CreateQueue(Box::new(QueueSettings::new("q"))));
+    assert_eq!(twice, Err(Refused::Exists("q".into())));
+}
