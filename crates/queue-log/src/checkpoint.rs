@@ -164,11 +164,12 @@ impl Plan {
 }
 
 impl State {
-    /// The segment that has the entry, or will have the next.
+    /// The segment from which the log is read when there is a snapshot up to this entry: the first that is not over with
+    /// it, or the last.
     fn resume(&self, index: u64) -> u64 {
-        let at = self.segments.partition_point(|segment| segment.next <= index && segment.sealed);
+        let over = self.segments.partition_point(|segment| segment.next <= index + 1 && segment.sealed);
         let ready = self.ready.front().map_or(self.next_epoch, |ready| ready.epoch);
-        self.segments.get(at).map_or(ready, |segment| segment.epoch)
+        self.segments.get(over).or(self.segments.last()).map_or(ready, |segment| segment.epoch)
     }
 
     /// Takes out the segments that nobody needs once a checkpoint stands. Never the last.

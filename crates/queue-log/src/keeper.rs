@@ -7,7 +7,7 @@ use crate::checksum::Seed;
 use crate::disk::{self, Mode};
 use crate::format::header::Header;
 use crate::format::names;
-use crate::segment::{Prepared, Segment};
+use crate::segment::Prepared;
 use crate::shared::{Shared, Spare, Step};
 use std::io;
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ impl Keeper {
             (unpinned && !state.old_snapshots.is_empty(), unpinned && !state.retired.is_empty(), state.wants_segment());
         drop(state);
         if old {
-            return self.finish("remove an old snapshot", Self::remove_snapshot);
+            return self.finish("remove an old snapshot", Self::remove_snapshots);
         }
         if retired {
             return self.finish("use a segment again", Self::recycle);
@@ -95,22 +95,21 @@ impl Keeper {
         }
     }
 
-    fn remove_snapshot(&mut self) -> io::Result<Step> {
-        let mut state = self.shared.lock();
-        let old = std::mem::take(&mut state.old_snapshots);
-        drop(state);
-        for path in old {
-            absent_is_fine(self.shared.disk.remove(&path))?;
+    fn remove_snapshots(&mut self) -> io::Result<Step> {
+        let old = self.shared.lock().old_snapshots.clone();
+        for path in &old {
+            absent_is_fine(self.shared.disk.remove(path))?;
         }
         self.shared.disk.sync_dir(self.shared.dir())?;
+        self.shared.lock().old_snapshots.retain(|path| !old.contains(path));
         Ok(Step::Worked)
     }
 
     /// Takes the name from a segment that nobody needs, and keeps the file.
     fn recycle(&mut self) -> io::Result<Step> {
         let mut state = self.shared.lock();
-        let Some(segment) = state.retired.pop() else { return Ok(Step::Idle) };
-        let Segment { path, file, size, .. } = segment;
+        let Some(segment) = state.retired.last() else { return Ok(Step::Idle) };
+        let (path, file, size) = (segment.path.clone(), Arc::clone(&segment.file), segment.size);
         let keep = size == self.shared.settings.segment_bytes && state.free.len() < self.shared.settings.spare_segments;
         let free = self.shared.dir().join(names::SEGMENTS).join(names::free(state.next_free));
         state.next_free += 1;
@@ -120,6 +119,9 @@ impl Keeper {
         } else {
             self.shared.disk.remove(&path)?;
         }
+        let mut state = self.shared.lock();
+        state.retired.retain(|segment| segment.path != path);
+        drop(state);
         self.shared.disk.sync_dir(&self.shared.dir().join(names::SEGMENTS))?;
         if keep {
             self.shared.lock().free.push(Spare { path: free, file });

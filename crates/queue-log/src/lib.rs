@@ -47,6 +47,8 @@
 
 mod checkpoint;
 mod checksum;
+#[cfg(test)]
+mod crash;
 mod disk;
 mod entry;
 mod error;
@@ -67,6 +69,8 @@ mod window;
 mod writer;
 
 pub use disk::{Disk, DiskFile, Mode, RealDisk};
+#[cfg(any(test, feature = "testing"))]
+pub use disk::{Fault, FaultyDisk};
 pub use entry::{Entry, Need, Part};
 pub use error::{HostError, LogError, OpenError, ReadError};
 pub use large::{Kept, LargeReader, LargeWriter};

@@ -1,7 +1,13 @@
 //! What the log asks of a disk. The real one is `RealDisk`; tests have one that fails on purpose.
 
+#[cfg(any(test, feature = "testing"))]
+mod faulty;
 mod real;
 
+#[cfg(test)]
+pub(crate) use faulty::Random;
+#[cfg(any(test, feature = "testing"))]
+pub use faulty::{Fault, FaultyDisk};
 pub use real::RealDisk;
 
 use std::io::{self, IoSlice};
