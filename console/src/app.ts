@@ -2,9 +2,9 @@
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
 import { History } from './model/history';
 import type { RouterNode } from './model/network';
-import { schema as fetchSchema } from './model/operations';
+import { schema as fetchSchema, schemaOf as fetchOwnSchema } from './model/operations';
 import { PERIOD } from './model/poller';
-import { parseSchema, type Schema } from './model/schema';
+import { parseSchema, type EntityType, type Schema } from './model/schema';
 import { Session } from './model/session';
 import type { Source } from './model/source';
 import { Store } from './model/store';
@@ -93,6 +93,25 @@ export function schemaOf(router: RouterNode): Promise<Schema> {
     schemas.set(key, known);
   }
   return known;
+}
+
+/** A type that not all routers have, as this one describes it; null while that is not known, or if it does not know the type. */
+export function useOwnType(router: RouterNode | undefined, type: string | undefined): EntityType | null {
+  const [found, setFound] = useState<EntityType | null>(null);
+  const state = useStore(session.state);
+  useEffect(() => {
+    let current = true;
+    setFound(null);
+    if (!router || !type || state.phase !== 'open') return;
+    fetchOwnSchema(session.client, router.address, type).then(
+      (body) => current && setFound([...parseSchema(body).values()].find(({ full }) => full === type) ?? null),
+      () => {}, // Then nothing can be made of it there.
+    );
+    return () => {
+      current = false;
+    };
+  }, [router?.address, type, state.phase]);
+  return found;
 }
 
 export function useSchema(router: RouterNode | undefined): { schema: Schema | null; error: string | null } {

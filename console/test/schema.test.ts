@@ -98,3 +98,30 @@ test('only what was changed is sent when something is changed', () => {
   expect(submit(asked, { enable: 'trace+' }, original).attributes).toEqual({ enable: 'trace+' });
   expect(submit(asked, { enable: '' }, original).attributes).toEqual({ enable: '' });
 });
+
+const QUEUE = parseSchema({
+  prefix: 'org.apache.qpid.dispatch',
+  entityTypes: {
+    queue: {
+      operations: ['CREATE', 'UPDATE', 'DELETE', 'READ'],
+      fullyQualifiedType: 'org.apache.qpid.dispatch.queue',
+      attributes: {
+        address: { type: 'string', required: true, create: true, update: false },
+        maxMessages: { type: 'integer', create: true, update: true },
+        deliveryLimit: { type: 'integer', default: 10, create: true, update: true },
+        depth: { type: 'integer', graph: true, create: false, update: false },
+        name: { type: 'string', create: true, update: false },
+      },
+    },
+  },
+}).get('queue')!;
+
+test('a schema that says itself what can be given is believed, and a queue is called by its address', () => {
+  expect(fields(QUEUE, 'create').map(({ attribute }) => attribute.name)).toEqual(['address', 'maxMessages', 'deliveryLimit']);
+  expect(fields(QUEUE, 'update').map(({ attribute }) => attribute.name)).toEqual(['maxMessages', 'deliveryLimit']);
+});
+
+test('a limit can be taken back, a number that always holds cannot', () => {
+  const { attributes } = submit(fields(QUEUE, 'update'), { maxMessages: '', deliveryLimit: '' }, { maxMessages: 5, deliveryLimit: 3 });
+  expect(attributes).toEqual({ maxMessages: null });
+});

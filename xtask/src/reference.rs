@@ -41,7 +41,7 @@ fn configuration() -> String {
         "{NOTE}\n# Configuration reference\n\nEvery section that a configuration file may have, with its attributes. How a \
          file is written is told in [Configuration](configuration.md). *Former name* is a name of old that is still read.\n"
     );
-    for entity in entity_types().iter().filter(|entity| is_section(entity)) {
+    for entity in entity_types().iter().chain(own_types()).filter(|entity| is_section(entity)) {
         let settable: Vec<&Attribute> = entity.all_attributes().filter(|it| is_settable(entity, it)).collect();
         let _ = write!(page, "\n## {}\n\n{}\n", entity.section, entity.description);
         if entity.singleton {
@@ -65,6 +65,7 @@ fn management_entities() -> String {
         let operations: Vec<String> =
             entity.all_operations().chain(entity.own_operations.iter().copied()).map(|it| format!("`{it}`")).collect();
         let _ = write!(page, "\nOperations: {}\n", operations.join(", "));
+        calls(&mut page, entity);
         page.push_str("\n| Attribute | Value | | Meaning |\n|---|---|---|---|\n");
         for attribute in entity.all_attributes() {
             let marks = match (attribute.create, attribute.update) {
@@ -77,6 +78,21 @@ fn management_entities() -> String {
         }
     }
     page
+}
+
+/// Operations that take arguments, in the body of the request or among its application properties.
+fn calls(page: &mut String, entity: &EntityType) {
+    if entity.calls.is_empty() {
+        return;
+    }
+    page.push_str("\n| Operation with arguments | | Value | Default | Meaning |\n|---|---|---|---|---|\n");
+    for call in entity.calls {
+        let _ = writeln!(page, "| **`{}`** | | | | {} |", call.name, call.description);
+        for argument in call.arguments {
+            let _ = write!(page, "| | `{}` ", argument.name);
+            row_of(page, argument);
+        }
+    }
 }
 
 /// Whether a configuration file may have such a section.
@@ -93,6 +109,13 @@ fn is_settable(entity: &'static EntityType, attribute: &Attribute) -> bool {
 }
 
 fn row(page: &mut String, attribute: &Attribute) {
+    // Writing to a String cannot fail.
+    let _ = write!(page, "| `{}` ", attribute.name);
+    row_of(page, attribute);
+}
+
+/// What follows the name.
+fn row_of(page: &mut String, attribute: &Attribute) {
     let default = match attribute.default {
         _ if attribute.required => "*required*".to_owned(),
         None | Some(DefaultValue::Text("")) => String::new(),
@@ -100,8 +123,7 @@ fn row(page: &mut String, attribute: &Attribute) {
         Some(DefaultValue::Integer(number)) => number.to_string(),
         Some(DefaultValue::Boolean(yes)) => if yes { "yes" } else { "no" }.to_owned(),
     };
-    // Writing to a String cannot fail.
-    let _ = writeln!(page, "| `{}` | {} | {default} | {} |", attribute.name, kind(attribute), meaning(attribute));
+    let _ = writeln!(page, "| {} | {default} | {} |", kind(attribute), meaning(attribute));
 }
 
 fn kind(attribute: &Attribute) -> String {

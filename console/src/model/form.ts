@@ -83,7 +83,8 @@ export function submit(asked: readonly Field[], texts: Texts, original: Row | nu
     if (original && text === before) continue;
     if (text.trim() === '') {
       if (attribute.required && !original) errors[attribute.name] = 'This must be given.';
-      // A text can be emptied; other types cannot be taken back.
+      // A text can be emptied; whether other types can be taken back is known only where the schema says so.
+      else if (original && attribute.removable) attributes[attribute.name] = null;
       else if (original && (attribute.type === 'string' || attribute.type === 'path')) attributes[attribute.name] = '';
       continue;
     }

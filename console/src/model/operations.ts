@@ -44,6 +44,9 @@ export async function managementNodes(management: Management, node: string): Pro
 
 export const schema = (management: Management, node: string) => ask(management, node, 'GET-SCHEMA', SELF);
 
+/** The schema of one type that not all routers have. */
+export const schemaOf = (management: Management, node: string, entityType: string) => ask(management, node, 'GET-SCHEMA', { ...SELF, entityType });
+
 export const log = (management: Management, node: string, limit: number) =>
   ask(management, node, 'GET-LOG', { ...SELF, limit });
 
@@ -63,6 +66,11 @@ export async function update(
   return ((await ask(management, node, 'UPDATE', { type, identity }, attributes)) ?? {}) as Row;
 }
 
-export async function remove(management: Management, node: string, type: string, identity: string): Promise<void> {
-  await ask(management, node, 'DELETE', { type, identity });
+export async function remove(management: Management, node: string, type: string, identity: string, force = false): Promise<void> {
+  await ask(management, node, 'DELETE', { type, identity, ...(force && { force: 'true' }) });
+}
+
+/** One of the further operations of an entity, with arguments. */
+export async function call(management: Management, node: string, operation: string, type: string, identity: string, given: Row): Promise<Row> {
+  return ((await ask(management, node, operation, { type, identity }, given)) ?? {}) as Row;
 }

@@ -36,7 +36,7 @@ export function togglePin(pin: Pin) {
 
 /** Numbers that go up and down: shown as they are. All others only grow, and their growth is shown. */
 const GAUGES =
-  /^(addrCount|linkCount|nodeCount|linkRouteCount|autoLinkCount|connectionCount|blockedLinkCount|linksBlocked|deliveriesStuck|undeliveredCount|unsettledCount|creditAvailable|subscriberCount|remoteCount|containerCount|connectionsCurrent|settleRate|memoryUsage|uptimeSeconds|zeroCreditSeconds|lastDlvSeconds|heldByThreads|localFreeListMax|globalFreeListMax|bindingCount|trackedDeliveries|inProcess|capacity|priority|cost|index)$/;
+  /^(addrCount|linkCount|nodeCount|linkRouteCount|autoLinkCount|connectionCount|blockedLinkCount|linksBlocked|deliveriesStuck|undeliveredCount|unsettledCount|creditAvailable|subscriberCount|remoteCount|containerCount|connectionsCurrent|settleRate|memoryUsage|uptimeSeconds|zeroCreditSeconds|lastDlvSeconds|heldByThreads|localFreeListMax|globalFreeListMax|bindingCount|trackedDeliveries|inProcess|capacity|priority|cost|index|depth|bytes|acquired|delayed|consumers|producers|oldestAge|queues|messages|logBytes|syncMicroseconds)$/;
 
 /** Numbers of which a chart tells nothing: settings, and names that are numbers. */
 const SETTINGS = /^(phase|ingressPhase|egressPhase|nextHopPhase|alternatePhase|cost|port|index|priority|connectionId|peer|linkRef|capacity|maxFrameSize|maxSessions|maxSessionFrames|idleTimeoutSeconds|initialHandshakeTimeoutSeconds|linkCapacity|.*(Size|Version|instance|lastTopoChange))$|^(helloIntervalSeconds|helloMaxAgeSeconds|raIntervalSeconds|raIntervalFluxSeconds|remoteLsMaxAgeSeconds|workerThreads|max.*)$/;

@@ -18,6 +18,8 @@ export interface Attribute {
   creatable: boolean;
   /** May be changed later. */
   updatable: boolean;
+  /** May be taken back, so that nothing is given. */
+  removable: boolean;
 }
 
 export interface EntityType {
@@ -52,6 +54,8 @@ const CHANGEABLE: Readonly<Record<string, readonly string[]>> = {
   connection: ['adminStatus', 'enableProtocolTrace'],
   'router.link': ['adminStatus'],
 };
+/** Types whose instances are called by their address and nothing else. */
+const NAMELESS = ['store', 'queue', 'queueTemplate', 'topic'];
 const FIXED = ['name', 'identity', 'hostname'];
 
 /** Old routers take UPDATE of a connection without saying so. */
@@ -96,8 +100,9 @@ function attribute(short: string, name: string, members: Members, explicit: bool
     deprecated: members['deprecated'] === true || /^\(?DEPRECATED/i.test(String(members['description'] ?? '')),
     graph,
     description: String(members['description'] ?? ''),
-    creatable: explicit ? members['create'] === true || name === 'name' : !reported,
+    creatable: explicit ? (members['create'] === true || name === 'name') && !(name === 'name' && NAMELESS.includes(short)) : !reported,
     updatable: explicit ? members['update'] === true : changeable,
+    removable: explicit && members['update'] === true && members['required'] !== true && (members['default'] ?? null) === null,
   };
 }
 

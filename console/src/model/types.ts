@@ -14,6 +14,7 @@ export const TYPES = {
   connectionLinkRoute: `${PREFIX}router.connection.linkRoute`,
   log: `${PREFIX}log`,
   logStats: `${PREFIX}logStats`,
+  queue: `${PREFIX}queue`,
 } as const;
 
 /** The last part of a type's name, as people write it. */

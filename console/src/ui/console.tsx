@@ -13,6 +13,7 @@ import { AutoLinksPage, LinkRoutesPage } from '../pages/routes';
 import { LogsPage } from '../pages/logs';
 import { NoticesPage } from '../pages/notices';
 import { OverviewPage } from '../pages/overview';
+import { QueuesPage } from '../pages/queues';
 import { ChartsPage } from '../pages/charts';
 import { SchemaPage } from '../pages/schema';
 import { SignIn } from '../pages/sign-in';
@@ -28,6 +29,7 @@ export const PAGES: Record<string, ComponentType> = {
   flow: FlowPage,
   charts: ChartsPage,
   addresses: AddressesPage,
+  queues: QueuesPage,
   links: LinksPage,
   connections: ConnectionsPage,
   listeners: ListenersPage,

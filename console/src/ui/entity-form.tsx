@@ -74,10 +74,12 @@ export function UpdateDialog({ type, item, onClose }: { type: EntityType; item: 
 export function DeleteDialog({ type, item, onClose }: { type: EntityType; item: Item; onClose(): void }) {
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<Result[]>([]);
+  const [force, setForce] = useState(false);
   const name = String(item.row['name'] ?? item.identity);
+  const lasting = LASTING.includes(type.short);
   const act = async () => {
     setBusy(true);
-    const results = await onEach([item.router], (router) => operations.remove(session.client, router.address, type.full, item.identity));
+    const results = await onEach([item.router], (router) => operations.remove(session.client, router.address, type.full, item.identity, force));
     setBusy(false);
     setFailed(results);
     if (results.length) return;
@@ -86,7 +88,13 @@ export function DeleteDialog({ type, item, onClose }: { type: EntityType; item: 
   };
   return (
     <Dialog title={`Delete ${type.short}?`} onClose={onClose}>
-      <p>Delete <b>{name}</b> on router <b>{item.router.id}</b>? {CONSEQUENCES[type.short] ?? ''} This lasts until the router starts again with its configuration file.</p>
+      <p>Delete <b>{name}</b> on router <b>{item.router.id}</b>? {CONSEQUENCES[type.short] ?? ''} {!lasting && 'This lasts until the router starts again with its configuration file.'}</p>
+      {lasting && (
+        <label class="toggle">
+          <input type="checkbox" checked={force} onChange={() => setForce(!force)} />
+          even if it has messages, which are lost, or consumers, which are detached
+        </label>
+      )}
       <Problems results={failed} />
       <footer>
         <button type="button" onClick={onClose}>Cancel</button>
@@ -95,6 +103,9 @@ export function DeleteDialog({ type, item, onClose }: { type: EntityType; item: 
     </Dialog>
   );
 }
+
+/** What is deleted from the disk as well. */
+const LASTING: readonly string[] = ['queue', 'topic'];
 
 const CONSEQUENCES: Readonly<Record<string, string>> = {
   listener: 'No new connections will be taken; those that are open stay.',

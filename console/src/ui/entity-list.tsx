@@ -1,7 +1,7 @@
 // A page's list of entities of one type, with everything that can be done to them.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { useEntities, useSchema, useScopedRouters } from '../app';
+import { useEntities, useOwnType, useSchema, useScopedRouters } from '../app';
 import { items, type Item } from '../model/items';
 import { can, type EntityType } from '../model/schema';
 import { TYPES } from '../model/types';
@@ -25,15 +25,26 @@ interface Properties {
   keep?(item: Item): boolean;
   details?(item: Item): ComponentChildren;
   sort?: { column: string; down?: boolean };
+  /** Only routers of this kind know the type: those that do not have no such entities, and nothing is wrong with that. */
+  own?: boolean;
+  /** What can be done beside changing and deleting. */
+  actions?(item: Item): ComponentChildren;
 }
+
+/** How a router says that it does not know a type. */
+const UNKNOWN = /No such entity type/;
 
 type Doing = { what: 'create' } | { what: 'update' | 'delete' | 'close'; item: Item } | null;
 
 export function EntityList(properties: Properties) {
-  const routers = useScopedRouters();
-  const views = useEntities(routers, properties.type, [], properties.period);
-  const { schema } = useSchema(routers.find(({ own }) => own) ?? routers[0]);
-  const type = [...(schema?.values() ?? [])].find(({ full }) => full === properties.type);
+  const inScope = useScopedRouters();
+  const asked = useEntities(inScope, properties.type, [], properties.period);
+  const views = properties.own ? asked.filter(({ source }) => !UNKNOWN.test(source.error ?? '')) : asked;
+  const routers = properties.own ? views.filter(({ source }) => source.at > 0).map(({ router }) => router) : inScope;
+  const first = routers.find(({ own }) => own) ?? routers[0];
+  const { schema } = useSchema(first);
+  const ownType = useOwnType(first, properties.own ? properties.type : undefined);
+  const type = [...(schema?.values() ?? [])].find(({ full }) => full === properties.type) ?? ownType;
   const filter = useFilter();
   const [open, setOpen] = useState<string | null>(null);
   const [doing, setDoing] = useState<Doing>(null);
@@ -65,7 +76,7 @@ export function EntityList(properties: Properties) {
           onOpen={({ key }) => setOpen(key)}
           open={open}
           filter={filter}
-          empty={waiting(views) ? 'Asking the routers…' : properties.empty}
+          empty={waiting(asked) && waiting(views) ? 'Asking the routers…' : properties.empty}
           {...(properties.sort && { sort: properties.sort })}
         />
         {opened && (
@@ -73,7 +84,7 @@ export function EntityList(properties: Properties) {
             title={nameOf(opened)}
             subtitle={`${type?.short ?? ''} on ${opened.router.id}`}
             onClose={() => setOpen(null)}
-            actions={type && <Actions type={type} item={opened} onDo={setDoing} />}
+            actions={type && <>{properties.actions?.(opened)}<Actions type={type} item={opened} onDo={setDoing} /></>}
           >
             {properties.details?.(opened)}
             <h3>Attributes</h3>

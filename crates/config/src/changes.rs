@@ -53,7 +53,7 @@ fn same(one: &Entity, other: &Entity) -> bool {
 
 fn same_name(one: &Entity, other: &Entity) -> bool {
     let key = if one.entity_type.short == "vhost" { "hostname" } else { "name" };
-    let single = matches!(one.entity_type.short, "router" | "policy");
+    let single = matches!(one.entity_type.short, "router" | "policy" | "store");
     one.entity_type == other.entity_type
         && (single || one.attributes.text(key).is_some_and(|name| other.attributes.text(key) == Some(name)))
 }
@@ -72,11 +72,13 @@ fn differences<'a>(old: &'a Attributes, new: &'a Attributes) -> Vec<&'a str> {
 }
 
 impl Change<'_> {
-    /// Whether a running router can make this change. What the router itself is and the policy's frame are read when it
-    /// starts.
+    /// Whether a running router cannot make this change. What the router itself is, the policy's frame and where the store
+    /// is are read when it starts.
     pub fn needs_restart(&self) -> bool {
-        let entity = self.new.or(self.old);
-        entity.is_some_and(|entity| matches!(entity.entity_type.short, "router" | "policy"))
+        let of = |entity: Option<&Entity>, types: &[&str]| {
+            entity.is_some_and(|entity| types.contains(&entity.entity_type.short))
+        };
+        of(self.new.or(self.old), &["router", "policy"]) || of(self.old, &["store"])
     }
 }
 

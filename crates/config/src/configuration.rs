@@ -4,7 +4,8 @@ use crate::place::Place;
 use crate::problem::Warning;
 use crate::settings::{
     AddressConfig, AuthServiceConfig, AutoLinkConfig, BindingConfig, ConnectorConfig, ExchangeConfig, LinkRouteConfig,
-    ListenerConfig, LogConfig, PolicyConfig, RouterConfig, SslProfileConfig, VhostConfig,
+    ListenerConfig, LogConfig, PolicyConfig, QueueConfig, QueueTemplateConfig, RouterConfig, SslProfileConfig,
+    StoreConfig, TopicConfig, VhostConfig,
 };
 use management::schema::Invalid;
 use management::{Attributes, EntityType};
@@ -59,6 +60,14 @@ pub enum Settings {
     Exchange(ExchangeConfig),
     /// `binding`
     Binding(BindingConfig),
+    /// `store`
+    Store(StoreConfig),
+    /// `queue`
+    Queue(Box<QueueConfig>),
+    /// `queueTemplate`
+    QueueTemplate(Box<QueueTemplateConfig>),
+    /// `topic`
+    Topic(Box<TopicConfig>),
     /// `vhost`
     Vhost(Box<VhostConfig>),
     /// `connector`
@@ -86,6 +95,10 @@ impl Settings {
             "router.config.autoLink" => Settings::AutoLink(AutoLinkConfig::from_attributes(attributes)?),
             "router.config.exchange" => Settings::Exchange(ExchangeConfig::from_attributes(attributes)?),
             "router.config.binding" => Settings::Binding(BindingConfig::from_attributes(attributes)?),
+            "store" => Settings::Store(StoreConfig::from_attributes(attributes)?),
+            "queue" => Settings::Queue(Box::new(QueueConfig::from_attributes(attributes)?)),
+            "queueTemplate" => Settings::QueueTemplate(Box::new(QueueTemplateConfig::from_attributes(attributes)?)),
+            "topic" => Settings::Topic(Box::new(TopicConfig::from_attributes(attributes)?)),
             "vhost" => Settings::Vhost(Box::new(VhostConfig::from_attributes(attributes)?)),
             "connector" => Settings::Connector(Box::new(ConnectorConfig::from_attributes(attributes)?)),
             "listener" => Settings::Listener(Box::new(ListenerConfig::from_attributes(attributes)?)),
@@ -131,6 +144,14 @@ entities_of! {
     exchanges: Exchange => ExchangeConfig;
     /// Bindings of exchanges.
     bindings: Binding => BindingConfig;
+    /// The store: there is one at most.
+    stores: Store => StoreConfig;
+    /// Queues.
+    queues: Queue => QueueConfig;
+    /// Queues that are made when they are needed.
+    queue_templates: QueueTemplate => QueueTemplateConfig;
+    /// Topics.
+    topics: Topic => TopicConfig;
     /// Policy definitions of vhosts, those of the policy directory included.
     vhosts: Vhost => VhostConfig;
     /// Connections to be made.

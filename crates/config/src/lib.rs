@@ -3,6 +3,7 @@
 //! It deliberately does not know how the entities are put to work.
 #![forbid(unsafe_code)]
 
+mod built_in;
 mod changes;
 mod configuration;
 mod draft;
@@ -13,9 +14,11 @@ mod report;
 mod rules;
 mod settings;
 mod source;
+mod store_rules;
 mod syntax;
 mod vhost_rules;
 
+pub use built_in::state_directory;
 pub use changes::{Change, changes};
 pub use configuration::{Config, Entity, Settings};
 pub use place::Place;

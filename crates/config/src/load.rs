@@ -18,10 +18,6 @@ use std::string::FromUtf8Error;
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
-/// The configuration for a router that is given no file: standalone, clients of this machine on the standard port
-/// without authentication, and the treatments of addresses that the old router's installation came with.
-const BUILT_IN: &str = include_str!("built_in.conf");
-
 impl Config {
     /// Reads a file, and the files in the policy directory if it names one.
     ///
@@ -41,13 +37,6 @@ impl Config {
             Ok(text) => Config::from_sources(&Source::new(&name, text), &mut read_policy_dir),
             Err(error) => Err(not_text(&name, &error)),
         }
-    }
-
-    /// The configuration for a router that is given no file.
-    pub fn built_in() -> Self {
-        let parsed = Config::from_sources(&Source::new("built-in configuration", BUILT_IN), &mut |_| Ok(Vec::new()));
-        // A test proves that the text is valid; should it ever not be, a router without listeners is the answer.
-        parsed.unwrap_or_else(|_| Config { router: router_of(&[]), entities: Vec::new(), warnings: Vec::new() })
     }
 
     /// Reads a configuration from text. `policy_dir` reads the JSON files of a directory, in the order of their names.
@@ -194,7 +183,7 @@ fn default_entity(entity_type: &'static EntityType) -> Option<Entity> {
 }
 
 fn rank(entity_type: &EntityType) -> usize {
-    const ORDER: [&str; 11] = [
+    const ORDER: [&str; 15] = [
         "log",
         "router",
         "policy",
@@ -205,6 +194,10 @@ fn rank(entity_type: &EntityType) -> usize {
         "router.config.autoLink",
         "router.config.exchange",
         "router.config.binding",
+        "store",
+        "topic",
+        "queue",
+        "queueTemplate",
         "vhost",
     ];
     match entity_type.short {
@@ -214,7 +207,7 @@ fn rank(entity_type: &EntityType) -> usize {
     }
 }
 
-fn router_of(entities: &[Entity]) -> RouterConfig {
+pub(crate) fn router_of(entities: &[Entity]) -> RouterConfig {
     let router = entities.iter().find_map(|entity| match &entity.settings {
         Settings::Router(router) => Some(router.as_ref().clone()),
         _ => None,

@@ -4,8 +4,9 @@ use crate::configuration::Settings;
 use crate::draft::Draft;
 use crate::report::Report;
 use crate::settings::{AddressConfig, Mode, Role};
+use crate::store_rules::Kept;
 use crate::vhost_rules::VhostNames;
-use management::schema::{Class, EXCHANGE, Invalid};
+use management::schema::{Class, EXCHANGE, Invalid, QUEUE_SETTINGS, STORE};
 use management::{Attributes, EntityType, names};
 use std::collections::{HashMap, HashSet};
 
@@ -48,6 +49,7 @@ pub(crate) fn check(drafts: &[Draft<'_>], report: &mut Report) -> Vec<usize> {
         .iter()
         .any(|draft| matches!(&draft.settings, Settings::Policy(policy) if policy.enable_vhost_name_patterns));
     let mut earlier = Earlier::default();
+    let mut kept = Kept::new(drafts);
     let mut without_effect = Vec::new();
     for (place, draft) in drafts.iter().enumerate() {
         let role = mode.map_or(Ok(()), |mode| check_role(draft.entity_type, &draft.attributes, mode));
@@ -60,6 +62,8 @@ pub(crate) fn check(drafts: &[Draft<'_>], report: &mut Report) -> Vec<usize> {
             earlier.unique(draft),
             earlier.exchange(draft),
             earlier.vhost(draft, patterns),
+            kept.unique(draft),
+            kept.has_store(draft),
             binding(draft, &names),
             reference(draft, &names, "sslProfile", "sslProfile"),
             reference(draft, &names, "saslPlugin", "authServicePlugin"),
@@ -114,7 +118,9 @@ impl<'d> Earlier<'d> {
 
     /// Names and identities are unique among entities of a type.
     fn unique(&mut self, draft: &'d Draft<'d>) -> Result<(), Invalid> {
-        if draft.entity_type.singleton {
+        // Those of the store are judged by what they keep.
+        let kept = draft.entity_type.is_a(&QUEUE_SETTINGS) || *draft.entity_type == STORE;
+        if draft.entity_type.singleton || kept {
             return Ok(());
         }
         for attribute in ["name", "identity"] {

@@ -10,6 +10,8 @@ use amqp::Value;
 pub struct RequestContext {
     /// The connection whose peer sent the request; `None` for one from inside the router.
     pub connection_id: Option<u64>,
+    /// The requester insists: what would be lost by it is to be lost.
+    pub forced: bool,
 }
 
 /// What the entities do: implemented by the server.
@@ -66,6 +68,22 @@ pub trait Backend {
         identity: &str,
         context: &RequestContext,
     ) -> Result<(), Failure>;
+
+    /// Has the instance with this identity do one of the operations that its type has beside these
+    /// ([`EntityType::calls`]), with validated arguments. Returns what the operation has to say.
+    ///
+    /// # Errors
+    /// If it cannot be done.
+    fn call(
+        &mut self,
+        entity_type: &'static EntityType,
+        _identity: &str,
+        operation: &str,
+        _arguments: &Attributes,
+    ) -> Result<Attributes, Failure> {
+        let text = format!("Operation '{operation}' not implemented for '{}'", entity_type.full);
+        Err(Failure::new(crate::status::NOT_IMPLEMENTED, text))
+    }
 
     /// Reads the configuration again (RELOAD, an operation of this router's own), and says what has changed, a line each.
     ///

@@ -16,11 +16,28 @@ pub fn assign(ty: &'static EntityType, attributes: &mut Attributes, serial: u64)
         }
         return;
     }
+    if let Some(address) = address_of(ty, attributes) {
+        attributes.set("identity", Value::String(format!("{}/{address}", ty.short)));
+        if !attributes.contains("name") {
+            attributes.set("name", Value::String(address));
+        }
+        return;
+    }
     let identity = format!("{}/{}", ty.short, identifier(ty, attributes).unwrap_or_else(|| serial.to_string()));
     if !attributes.contains("name") {
         attributes.set("name", Value::String(identity.clone()));
     }
     attributes.set("identity", Value::String(identity));
+}
+
+/// What entities are called that are nothing but an address, or a pattern of addresses.
+fn address_of(ty: &EntityType, attributes: &Attributes) -> Option<String> {
+    match ty.short {
+        "queue" | "topic" => attributes.get("address").map(plain),
+        "queueTemplate" => attributes.get("pattern").map(plain),
+        "store" => Some("store".to_owned()),
+        _ => None,
+    }
 }
 
 /// What follows the type in an identity, for types whose attributes tell instances apart.

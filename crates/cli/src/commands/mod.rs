@@ -8,6 +8,7 @@ mod generate;
 mod manage;
 mod message_options;
 mod policy;
+mod queue;
 mod receive;
 mod router;
 mod run;
@@ -44,6 +45,7 @@ enum Command {
     Receive(receive::ReceiveArguments),
     Stat(stat::StatArguments),
     Manage(manage::ManageArguments),
+    Queue(Box<queue::QueueArguments>),
     Policy(policy::PolicyArguments),
     User(user::UserArguments),
     Bench(Box<bench::BenchArguments>),
@@ -72,6 +74,7 @@ pub fn run(words: impl Iterator<Item = OsString>, out: &mut dyn Write, err: &mut
         Some(Command::Receive(arguments)) => receive::run(&arguments, out, err),
         Some(Command::Stat(arguments)) => stat::run(&arguments, out),
         Some(Command::Manage(arguments)) => manage::run(arguments, out),
+        Some(Command::Queue(arguments)) => queue::run(&arguments, out),
         Some(Command::Policy(arguments)) => policy::run(&arguments, out),
         Some(Command::User(arguments)) => user::run(&arguments, out, err),
         Some(Command::Bench(arguments)) => bench::run(*arguments, out),

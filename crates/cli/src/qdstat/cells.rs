@@ -5,7 +5,7 @@ use management::Attributes;
 use management::repr::plain as text;
 
 /// An attribute as plain text; empty if it is not there.
-pub(super) fn plain(entity: &Attributes, name: &str) -> String {
+pub(crate) fn plain(entity: &Attributes, name: &str) -> String {
     entity.get(name).map(text).unwrap_or_default()
 }
 
@@ -15,7 +15,7 @@ pub(super) fn or(entity: &Attributes, name: &str, absent: &str) -> String {
 }
 
 /// A whole number with commas between thousands; anything else as plain text.
-pub(super) fn commas(entity: &Attributes, name: &str) -> String {
+pub(crate) fn commas(entity: &Attributes, name: &str) -> String {
     match entity.get(name) {
         Some(value) => value.as_i64().map_or_else(|| text(value), grouped),
         None => String::new(),
@@ -60,7 +60,7 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 /// An attribute in bytes, as [`size`] shows it; empty if it is not there.
-pub(super) fn size_of(entity: &Attributes, name: &str) -> String {
+pub(crate) fn size_of(entity: &Attributes, name: &str) -> String {
     entity.get(name).and_then(Value::as_u64).map(size).unwrap_or_default()
 }
 

@@ -2,10 +2,10 @@
 
 mod address_key;
 mod arguments;
-mod cells;
+pub(crate) mod cells;
 mod reports;
 pub(crate) mod source;
-mod table;
+pub(crate) mod table;
 
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 #[test]
 fn the_built_in_configuration_serves_this_machine_on_the_standard_port() {
-    let config = Config::built_in();
+    let config = Config::built_in(None);
     let (entity, listener) = config.listeners().next().unwrap();
     assert_eq!((listener.host.as_str(), listener.port.as_str()), ("localhost", "amqp"));
     assert_eq!(entity.attributes.text("identity"), Some("listener/localhost:amqp"));

@@ -4,6 +4,7 @@ mod entities;
 mod json_form;
 mod language;
 mod mistakes;
+mod queues;
 mod reading;
 mod robustness;
 mod rules;

@@ -3,7 +3,7 @@
 use super::reply::Reply;
 use super::request::Request;
 use super::view::{self, Seen};
-use super::{Agent, body_attributes, first, node};
+use super::{Agent, body_attributes, call, first, node};
 use crate::attributes::Attributes;
 use crate::backend::{Backend, RequestContext};
 use crate::failure::{Failure, status};
@@ -40,9 +40,15 @@ pub(super) fn answer(
     match operation.as_str() {
         "READ" => read(request, requested, &target),
         "UPDATE" => update(request, &target, context, backend),
-        "DELETE" => delete(&target, context, backend),
+        "DELETE" => {
+            let forced = request.get("force").is_some_and(|force| plain(force).eq_ignore_ascii_case("true"));
+            delete(&target, &RequestContext { forced, ..context.clone() }, backend)
+        }
         "CALLME" => Ok(Reply::ok(Value::Map(request.properties().clone()))),
-        _ => node::answer(&operation, request, backend),
+        _ => match target.ty.call(&operation) {
+            Some(operation) => call::answer(operation, request, &target, context, backend),
+            None => node::answer(&operation, request, backend),
+        },
     }
 }
 
@@ -53,7 +59,7 @@ pub(super) fn type_of(name: &Value) -> Result<&'static EntityType, Failure> {
 }
 
 fn not_implemented(operation: &str, ty: &'static EntityType) -> Failure {
-    let known = repr_words(ty.all_operations());
+    let known = repr_words(ty.all_operations().chain(ty.calls.iter().map(|call| call.name)));
     let text = format!("Operation '{operation}' not implemented for '{}' {known}", ty.full);
     Failure::new(status::NOT_IMPLEMENTED, text)
 }
@@ -85,6 +91,10 @@ fn find(request: &Request<'_>, requested: &'static EntityType, backend: &mut dyn
 
 /// Finds an entity by name or identity; if several types have one of that name, one of the requested type.
 fn lookup(requested: &'static EntityType, key: &str, value: &str, backend: &mut dyn Backend) -> Option<Seen> {
+    // There may be very many of them.
+    if schema::own_types().contains(&requested) {
+        return view::one_of_own(requested, key, value, backend);
+    }
     let find = |entities: Vec<Seen>| entities.into_iter().find(|seen| seen.key(key) == value);
     find(view::of_base(requested, backend)).or_else(|| find(view::all(backend)))
 }
@@ -147,7 +157,8 @@ fn named(
     attributes: Attributes,
     backend: &mut dyn Backend,
 ) -> Result<Attributes, Failure> {
-    let existing = backend.list(ty);
+    // Who keeps many of a type sees to it himself that no two are called alike.
+    let existing = if ty.is_a(&schema::QUEUE_SETTINGS) { Vec::new() } else { backend.list(ty) };
     loop {
         let mut candidate = attributes.clone();
         let serial = agent.next_serial();

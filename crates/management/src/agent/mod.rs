@@ -5,6 +5,7 @@
 //! types, reports unset attributes as null, and honours offset and count. The *configuration agent* answers for all else:
 //! it takes short names and operations in any case of letters, leaves unset attributes out, and ignores offset and count.
 
+mod call;
 mod configuration;
 mod core;
 mod node;

@@ -21,10 +21,15 @@ pub(super) fn answer(operation: &str, request: &Request<'_>, backend: &mut dyn B
         "QUERY" => query(request, backend)?,
         "GET-TYPES" => by_type(request, |ty| ty.bases().map(|base| Value::from(base.full)).collect())?,
         "GET-ATTRIBUTES" => by_type(request, |ty| ty.all_attributes().map(|it| Value::from(it.name)).collect())?,
-        "GET-OPERATIONS" => by_type(request, |ty| ty.all_operations().map(Value::from).collect())?,
+        "GET-OPERATIONS" => by_type(request, |ty| {
+            ty.all_operations().chain(ty.calls.iter().map(|call| call.name)).map(Value::from).collect()
+        })?,
         "GET-ANNOTATIONS" => Value::Map(Map::new()),
         "GET-MGMT-NODES" => Value::List(backend.management_nodes().into_iter().map(Value::String).collect()),
-        "GET-SCHEMA" => Value::Map(schema::schema_map()),
+        "GET-SCHEMA" => Value::Map(match entity_type(request)? {
+            Some(own) if schema::own_types().contains(&own) => schema::own_schema_map(own),
+            _ => schema::schema_map(),
+        }),
         "GET-JSON-SCHEMA" => {
             let indent = request.number("indent").and_then(|indent| usize::try_from(indent).ok());
             Value::String(schema::schema_json(indent.map(|indent| indent.min(MAX_INDENT))))
@@ -74,6 +79,12 @@ fn query(request: &Request<'_>, backend: &mut dyn Backend) -> Result<Value, Fail
     let asked = requested_columns(&request.body)
         .ok_or_else(|| Failure::bad_request("'attributeNames' must be a list of names"))?;
     let columns = if asked.is_empty() { columns(base) } else { checked_columns(&asked, base)? };
+    if let Some(own) = base.filter(|base| schema::own_types().contains(base)) {
+        let number = |name| request.number(name).and_then(|number| usize::try_from(number).ok());
+        let (offset, count) = (number("offset").unwrap_or(0), number("count").unwrap_or(usize::MAX));
+        let entities = view::page_of_own(own, offset, count, backend);
+        return Ok(table(&columns, &entities));
+    }
     let entities = match base {
         Some(base) => view::of_base(base, backend),
         None => view::all(backend),

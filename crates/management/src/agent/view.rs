@@ -61,6 +61,23 @@ fn of_type(ty: &'static EntityType, backend: &mut dyn Backend) -> Vec<Seen> {
     backend.list(ty).into_iter().map(see).collect()
 }
 
+/// The entity of one of this router's own types that has this name or identity.
+pub(super) fn one_of_own(ty: &'static EntityType, key: &str, value: &str, backend: &mut dyn Backend) -> Option<Seen> {
+    let attributes = backend.find(ty, key, value)?;
+    let backend_identity = attributes.text("identity").unwrap_or_default().to_owned();
+    Some(Seen { ty, backend_identity, attributes })
+}
+
+/// Some of the entities of one of this router's own types.
+pub(super) fn page_of_own(
+    ty: &'static EntityType,
+    offset: usize,
+    count: usize,
+    backend: &mut dyn Backend,
+) -> Vec<Attributes> {
+    backend.page(ty, offset, count)
+}
+
 /// The management node itself.
 pub(super) fn management() -> Seen {
     let attributes = Attributes::new()

@@ -15,6 +15,7 @@ pub static ENTITY: EntityType = EntityType {
     description: "What all entities have in common.",
     operations: &[],
     own_operations: &[],
+    calls: &[],
     attributes: &[
         text("name", "The entity's name: chosen by the user, or else made from its identity.").unique().create(),
         text("identity", "The entity's identity: given by the router, the same as long as the entity exists.").unique(),

@@ -1,6 +1,6 @@
 //! The vocabulary in which the tables of the schema are written.
 
-use super::entity_type::{Attribute, AttributeType, DefaultValue, EntityType};
+use super::entity_type::{Attribute, AttributeType, Call, DefaultValue, EntityType};
 
 /// The fully qualified name of an entity type, from its short name.
 macro_rules! full {
@@ -30,6 +30,11 @@ const fn attribute(name: &'static str, kind: AttributeType, description: &'stati
 /// Text.
 pub(super) const fn text(name: &'static str, description: &'static str) -> Attribute {
     attribute(name, AttributeType::String, description)
+}
+
+/// Text that must be given.
+pub(super) const fn required(name: &'static str, description: &'static str) -> Attribute {
+    text(name, description).required()
 }
 
 /// A path.
@@ -148,6 +153,7 @@ impl EntityType {
             description,
             operations: &[],
             own_operations: &[],
+            calls: &[],
             attributes: &[],
             core_columns: &[],
         }
@@ -171,6 +177,11 @@ impl EntityType {
     /// Has these operations as well, which the old router does not have.
     pub(super) const fn own_operations(self, own_operations: &'static [&'static str]) -> Self {
         EntityType { own_operations, ..self }
+    }
+
+    /// Has these operations, which take arguments.
+    pub(super) const fn calls(self, calls: &'static [Call]) -> Self {
+        EntityType { calls, ..self }
     }
 
     /// Has these attributes, beside those of its base.

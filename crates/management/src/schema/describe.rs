@@ -1,6 +1,6 @@
 //! The schema as a value: what GET-SCHEMA and GET-JSON-SCHEMA answer.
 
-use super::entity_type::{Attribute, AttributeType, DefaultValue, EntityType, PREFIX};
+use super::entity_type::{Attribute, AttributeType, Call, DefaultValue, EntityType, PREFIX};
 use crate::attributes::number;
 use crate::json;
 use amqp::{Map, Value};
@@ -12,6 +12,34 @@ pub fn schema_map() -> Map {
     let mut map = Map::new();
     map.insert("prefix", PREFIX.trim_end_matches('.'));
     map.insert("entityTypes", Value::Map(Map(types.collect())));
+    map
+}
+
+/// What [`schema_map`] leaves out: a type of this router's own. It says of each attribute whether it may be given at creation and
+/// changed later; `calls` are the operations that take arguments.
+pub fn own_schema_map(ty: &'static EntityType) -> Map {
+    let mut described = describe(ty);
+    let attributes = ty.all_attributes().filter(|attribute| attribute.name != "type").map(|attribute| {
+        let mut map = describe_attribute(attribute);
+        map.insert("create", attribute.create);
+        map.insert("update", attribute.update);
+        (Value::from(attribute.name), Value::Map(map))
+    });
+    described.insert("attributes", Value::Map(Map(attributes.collect())));
+    let call = |call: &Call| {
+        let arguments = call.arguments.iter();
+        let arguments = arguments.map(|it| (Value::from(it.name), Value::Map(describe_attribute(it)))).collect();
+        let mut map = Map::new();
+        map.insert("description", call.description);
+        map.insert("arguments", Value::Map(Map(arguments)));
+        (Value::from(call.name), Value::Map(map))
+    };
+    if !ty.calls.is_empty() {
+        described.insert("calls", Value::Map(Map(ty.calls.iter().map(call).collect())));
+    }
+    let mut map = Map::new();
+    map.insert("prefix", PREFIX.trim_end_matches('.'));
+    map.insert("entityTypes", Value::Map(Map(vec![(Value::from(ty.section), Value::Map(described))])));
     map
 }
 

@@ -90,10 +90,22 @@ pub struct EntityType {
     pub operations: &'static [&'static str],
     /// Operations that the old router does not have: they can be called, and are not listed, because scripts count those.
     pub own_operations: &'static [&'static str],
+    /// Operations of its instances that take arguments. The old router has none; they are listed with the type only.
+    pub calls: &'static [Call],
     /// Its own attributes, those of its base not included.
     pub attributes: &'static [Attribute],
     /// For the types that the core agent answers for: the columns it reports, in its order. Empty for all others.
     pub core_columns: &'static [&'static str],
+}
+
+/// An operation that takes arguments: in the body of the request, a map, or among its application properties.
+pub struct Call {
+    /// Its name, capital letters.
+    pub name: &'static str,
+    /// What it does, and what it answers.
+    pub description: &'static str,
+    /// What it can be given.
+    pub arguments: &'static [Attribute],
 }
 
 impl fmt::Debug for EntityType {
@@ -148,6 +160,12 @@ impl EntityType {
 
     /// Whether it has this operation, inherited or not.
     pub fn has_operation(&'static self, operation: &str) -> bool {
-        self.all_operations().any(|own| own == operation) || self.own_operations.contains(&operation)
+        let own = self.all_operations().any(|own| own == operation) || self.own_operations.contains(&operation);
+        own || self.call(operation).is_some()
+    }
+
+    /// The operation of this name that takes arguments.
+    pub fn call(&'static self, operation: &str) -> Option<&'static Call> {
+        self.calls.iter().find(|call| call.name == operation)
     }
 }

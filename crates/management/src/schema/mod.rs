@@ -17,14 +17,15 @@ mod policy;
 mod router;
 mod runtime;
 mod security;
+mod store;
 mod suggest;
 mod validate;
 
 pub use addressing::{ADDRESS, AUTO_LINK, BINDING, CONNECTION_LINK_ROUTE, EXCHANGE, LINK_ROUTE};
 pub use base::{CONFIGURATION_ENTITY, DUMMY, ENTITY, MANAGEMENT, OPERATIONAL_ENTITY, ORG_AMQP_MANAGEMENT};
 pub use connector::CONNECTOR;
-pub use describe::{schema_json, schema_map};
-pub use entity_type::{Attribute, AttributeType, DefaultValue, EntityType, PREFIX};
+pub use describe::{own_schema_map, schema_json, schema_map};
+pub use entity_type::{Attribute, AttributeType, Call, DefaultValue, EntityType, PREFIX};
 pub use invalid::{Class, Invalid};
 pub use listener::LISTENER;
 pub use log::{LOG, LOG_MODULES, LOG_STATS};
@@ -32,8 +33,9 @@ pub use policy::{POLICY, VHOST, VHOST_STATS, VHOST_USER_GROUP_SETTINGS};
 pub use router::ROUTER;
 pub use runtime::{ALLOCATOR, CONNECTION, CONSOLE, LINK, NODE, ROUTER_ADDRESS};
 pub use security::{AUTH_SERVICE_PLUGIN, CERTIFICATE, SSL_PROFILE, USER};
+pub use store::{QUEUE, QUEUE_SETTINGS, QUEUE_TEMPLATE, STORE, TOPIC};
 pub use suggest::{attribute as suggest_attribute, section as suggest_section};
-pub use validate::{Deprecation, Source, Validated, validate_create, validate_update};
+pub use validate::{Deprecation, Source, Validated, validate_arguments, validate_create, validate_update};
 
 /// All entity types, in the order in which they are reported.
 static ENTITY_TYPES: [&EntityType; 29] = [
@@ -70,7 +72,7 @@ static ENTITY_TYPES: [&EntityType; 29] = [
 
 /// Entity types that the old router does not have. They are found by name, and not reported among all: scripts count
 /// those.
-static OWN_TYPES: [&EntityType; 2] = [&CERTIFICATE, &USER];
+static OWN_TYPES: [&EntityType; 6] = [&CERTIFICATE, &USER, &STORE, &QUEUE, &QUEUE_TEMPLATE, &TOPIC];
 
 /// The entity types that the old router does not have. Nobody gets to see them who does not name them.
 pub fn own_types() -> &'static [&'static EntityType] {
@@ -90,7 +92,13 @@ pub fn entity_type(name: &str) -> Option<&'static EntityType> {
 
 /// The entity type that a section of the configuration file is about.
 pub fn entity_type_of_section(section: &str) -> Option<&'static EntityType> {
-    ENTITY_TYPES.iter().find(|ty| ty.section == section).copied()
+    sections().find(|ty| ty.section == section)
+}
+
+/// The entity types that configuration files may have sections of, and others that the old router knows.
+fn sections() -> impl Iterator<Item = &'static EntityType> {
+    let own = OWN_TYPES.iter().filter(|ty| ty.is_a(&CONFIGURATION_ENTITY));
+    ENTITY_TYPES.iter().chain(own).copied()
 }
 
 /// Whether an attribute of this name is never shown in clear.

@@ -19,7 +19,7 @@ pub fn attribute(ty: &'static EntityType, name: &str) -> Option<&'static str> {
 
 /// The section whose name comes nearest to one that does not exist.
 pub fn section(name: &str) -> Option<&'static str> {
-    nearest(name, super::entity_types().iter().filter(|ty| !ty.is_abstract).map(|ty| ty.section))
+    nearest(name, super::sections().filter(|ty| !ty.is_abstract).map(|ty| ty.section))
 }
 
 /// The nearest of the words of a choice.

@@ -1,7 +1,7 @@
 //! Are these attributes valid for an entity? Checking, coercing, renaming and completing them.
 
 use super::coerce::coerce;
-use super::entity_type::{Attribute, AttributeType, DefaultValue, EntityType};
+use super::entity_type::{Attribute, AttributeType, Call, DefaultValue, EntityType};
 use super::invalid::{Class, Invalid};
 use super::{ROUTER, suggest};
 use crate::attributes::{Attributes, number};
@@ -59,6 +59,42 @@ pub fn validate_create(ty: &'static EntityType, given: &Attributes, source: Sour
         validation.take(name, value, given);
     }
     validation.finish()
+}
+
+/// Checks, coerces and completes the arguments given for an operation.
+///
+/// # Errors
+/// All that is wrong with them.
+pub fn validate_arguments(call: &Call, given: &Attributes) -> Result<Attributes, Vec<Invalid>> {
+    let mut arguments = Attributes::new();
+    let mut wrong = Vec::new();
+    for (name, value) in given.iter().filter(|(_, value)| **value != Value::Null) {
+        match call.arguments.iter().find(|known| known.name == name).map(|known| coerce(known, value)) {
+            Some(Ok(value)) => arguments.set(name, value),
+            Some(Err(mut invalid)) => {
+                invalid.text = format!("{} {name}: {}", call.name, invalid.text);
+                wrong.push(invalid);
+            }
+            None => {
+                let known: Vec<&str> = call.arguments.iter().map(|known| known.name).collect();
+                let text = format!("{} has no argument '{name}'; it has {}", call.name, known.join(", "));
+                wrong.push(Invalid::attribute(name, Class::Validation, text));
+            }
+        }
+    }
+    for missing in call.arguments {
+        if arguments.contains(missing.name) {
+            continue;
+        }
+        if missing.required && !given.contains(missing.name) {
+            let text = format!("{} needs the argument '{}'", call.name, missing.name);
+            wrong.push(Invalid::attribute(missing.name, Class::Validation, text));
+        }
+        if let Some(default) = missing.default {
+            arguments.set(missing.name, default_value(default));
+        }
+    }
+    if wrong.is_empty() { Ok(arguments) } else { Err(wrong) }
 }
 
 /// The core agent asks for nothing: what is missing it finds out itself, in words of its own.

@@ -4,4 +4,5 @@ mod client;
 mod configuration;
 mod core;
 mod node;
+mod queues;
 mod schema;

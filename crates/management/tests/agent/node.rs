@@ -10,6 +10,10 @@ pub(crate) struct Lists {
     pub(crate) entities: Vec<(&'static EntityType, Attributes)>,
     pub(crate) logged: Vec<(String, String)>,
     pub(crate) refuse: Option<Failure>,
+    /// Identity, operation and arguments of calls.
+    pub(crate) called: Vec<(String, String, Attributes)>,
+    /// Deletions were forced.
+    pub(crate) forced: Vec<bool>,
 }
 
 impl Lists {
@@ -63,10 +67,22 @@ impl Backend for Lists {
         Ok(entity.clone())
     }
 
-    fn delete(&mut self, ty: &'static EntityType, identity: &str, _: &RequestContext) -> Result<(), Failure> {
+    fn delete(&mut self, ty: &'static EntityType, identity: &str, context: &RequestContext) -> Result<(), Failure> {
+        self.forced.push(context.forced);
         let before = self.entities.len();
         self.entities.retain(|(other, entity)| *other != ty || entity.text("identity") != Some(identity));
         if self.entities.len() < before { Ok(()) } else { Err(Failure::not_found()) }
+    }
+
+    fn call(
+        &mut self,
+        _: &'static EntityType,
+        identity: &str,
+        operation: &str,
+        arguments: &Attributes,
+    ) -> Result<Attributes, Failure> {
+        self.called.push((identity.to_owned(), operation.to_owned(), arguments.clone()));
+        Ok(Attributes::new().with("messages", Value::Ulong(3)))
     }
 
     fn log_entries(&self, limit: Option<usize>) -> Vec<Value> {

@@ -106,9 +106,9 @@ fn the_schema_as_json_says_the_same() {
 
 #[test]
 fn every_type_and_attribute_is_described() {
-    for ty in schema::entity_types() {
-        assert!(ty.description.ends_with('.'), "{ty:?}");
-        for attribute in ty.attributes {
+    for ty in schema::entity_types().iter().chain(schema::own_types()) {
+        assert!(ty.description.ends_with(['.', ')']), "{ty:?}");
+        for attribute in ty.attributes.iter().chain(ty.calls.iter().flat_map(|call| call.arguments)) {
             assert!(attribute.description.ends_with(['.', ')']), "{ty:?} {}", attribute.name);
         }
     }

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     fn id_of_unnamed_router() -> String {
-        let mut config = Config::built_in();
+        let mut config = Config::built_in(None);
         config.router.id = None;
         complete(&mut config).unwrap();
         config.router.id.unwrap()

@@ -96,7 +96,12 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
 fn load(source: &ConfigSource) -> Result<Config, StartFailure> {
     match source {
         ConfigSource::File(path) => Config::load(path).map_err(|errors| StartFailure::Config(Box::new(errors))),
-        ConfigSource::BuiltIn => Ok(Config::built_in()),
+        ConfigSource::BuiltIn => {
+            let mut config = Config::built_in(None);
+            // Nobody is to be warned of the lack of what is still being built.
+            config.warnings.clear();
+            Ok(config)
+        }
     }
 }
 

@@ -253,7 +253,7 @@ impl Plane {
             logging::log!(AGENT, Error, "[C{}] A management request is not a message", request.from.conn_id);
             return;
         };
-        let context = RequestContext { connection_id: Some(request.from.conn_id) };
+        let context = RequestContext { connection_id: Some(request.from.conn_id), ..RequestContext::default() };
         let Some((to, reply)) = self.agent.handle(&message, &context, &mut self.entities) else { return };
         let mut bytes = Vec::new();
         reply.encode(&mut bytes);

@@ -241,7 +241,7 @@ fn connection(entities: &mut Entities, direction: &str) -> Option<u64> {
 /// The connection in direction `requester` asks for the end of the outgoing one.
 fn delete_connection(router: &mut Router, requester: &str) -> Result<Attributes, Failure> {
     let entities = &mut router.plane.entities;
-    let context = RequestContext { connection_id: connection(entities, requester) };
+    let context = RequestContext { connection_id: connection(entities, requester), ..RequestContext::default() };
     let identity = connection(entities, "out").unwrap().to_string();
     entities.update(type_of("connection"), &identity, attributes(&[("adminStatus", "deleted")]), &context)
 }
@@ -268,7 +268,7 @@ async fn it_lets_clients_close_connections_unless_told_otherwise() {
 /// A client asks for a link route of its own.
 fn create_link_route(router: &mut Router) -> Result<Attributes, Failure> {
     let entities = &mut router.plane.entities;
-    let context = RequestContext { connection_id: connection(entities, "in") };
+    let context = RequestContext { connection_id: connection(entities, "in"), ..RequestContext::default() };
     let route = attributes(&[("pattern", "a.*"), ("direction", "in"), ("name", "r")]);
     entities.create(type_of("router.connection.linkRoute"), route, &context)
 }

@@ -1,0 +1,73 @@
+//! `waystation queue peek`.
+
+use std::io::Write;
+
+use amqp::{Map, Value};
+use clap::Args;
+use management::Attributes;
+use management::client::Request;
+use management::repr::plain;
+
+use super::session::{arguments, key, print};
+use super::{Common, Failure, Session, Which};
+
+#[derive(Debug, Args)]
+pub(super) struct PeekArguments {
+    /// The queue
+    queue: String,
+
+    /// Begin with the message of this number, or the next one that there is
+    #[arg(long, value_name = "SEQUENCE")]
+    from: Option<i64>,
+
+    /// Show at most so many bytes of each body
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    body_bytes: i64,
+
+    #[command(flatten)]
+    which: Which,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+pub(super) fn peek(given: &PeekArguments, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut more = Attributes::new().with("bodyBytes", Value::Long(given.body_bytes));
+    if let Some(from) = given.from {
+        more.set("from", Value::Long(from));
+    }
+    let mut session = Session::open(&given.common)?;
+    let request = Request { body: arguments(&given.which, more), ..Request::on("PEEK", key(&given.queue)) };
+    let answer = session.ask(request, &given.queue)?;
+    session.close();
+    let messages = answer.as_map().and_then(|map| map.get("messages")).cloned().unwrap_or(Value::List(Vec::new()));
+    if given.common.json {
+        return print(&messages, out);
+    }
+    let messages = messages.as_list().unwrap_or_default();
+    if messages.is_empty() {
+        writeln!(out, "There are no such messages.")?;
+    }
+    for (index, message) in messages.iter().filter_map(Value::as_map).enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        write_message(message, out)?;
+    }
+    Ok(())
+}
+
+/// A line for each thing: maps one level deep, as `waystation receive --format text` has them.
+fn write_message(message: &Map, out: &mut dyn Write) -> Result<(), Failure> {
+    for (name, value) in message.iter() {
+        match value {
+            Value::Map(map) if name.as_text() != Some("body") => {
+                for (key, value) in map.iter() {
+                    writeln!(out, "{}.{}: {}", plain(name), plain(key), plain(value))?;
+                }
+            }
+            value => writeln!(out, "{}: {}", plain(name), plain(value))?,
+        }
+    }
+    Ok(())
+}
