@@ -46,6 +46,8 @@ pub struct Plan {
     pub size: usize,
     /// Settlement.
     pub settle: Settle,
+    /// Messages say that they are durable: a queue is to keep them whatever happens.
+    pub durable: bool,
     /// Credit of each receiver.
     pub credit: u32,
     /// At most so many messages of a sender may be without outcome; `None`: as many as it has credit for.
@@ -151,6 +153,7 @@ pub(super) fn example() -> Plan {
         threads: 1,
         size: 100,
         settle: Settle::Unsettled,
+        durable: false,
         credit: 1000,
         window: None,
         rate: None,

@@ -25,6 +25,10 @@ pub struct TrafficReport {
     /// How long after they were to be sent messages were sent: waiting for credit, and for this program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lateness: Option<LatencyReport>,
+    /// How long after they were to be sent messages had their outcome at the sender. A queue answers when it has taken them;
+    /// without one their receivers do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<LatencyReport>,
     /// Whether all that was sent came, once, and in order.
     pub check: CheckReport,
     /// What the server used.
@@ -47,6 +51,7 @@ pub struct PlanReport {
     pub threads: usize,
     pub size: usize,
     pub settle: Settle,
+    pub durable: bool,
     pub credit: u32,
     pub window: Option<usize>,
     pub rate: Option<f64>,
@@ -72,6 +77,7 @@ impl From<&Plan> for PlanReport {
             threads: plan.threads,
             size: plan.size,
             settle: plan.settle,
+            durable: plan.durable,
             credit: plan.credit,
             window: plan.window,
             rate: plan.rate,

@@ -38,6 +38,34 @@ struct Link {
     /// When the messages were due that wait to be sent.
     due: VecDeque<u64>,
     accepted: u64,
+    unanswered: Unanswered,
+}
+
+/// When the messages were due that have no outcome yet.
+#[derive(Default)]
+struct Unanswered {
+    /// Number of the first one that is kept.
+    first: u64,
+    /// `None`: it has its outcome.
+    due: VecDeque<Option<u64>>,
+}
+
+impl Unanswered {
+    /// The next message was sent.
+    fn add(&mut self, due: u64) {
+        self.due.push_back(Some(due));
+    }
+
+    /// The outcome of a message came: when was it due?
+    fn take(&mut self, sequence: u64) -> Option<u64> {
+        let at = usize::try_from(sequence.checked_sub(self.first)?).ok()?;
+        let due = self.due.get_mut(at)?.take();
+        while let Some(None) = self.due.front() {
+            self.due.pop_front();
+            self.first += 1;
+        }
+        due
+    }
 }
 
 /// A message of which the beginning was sent.
@@ -74,6 +102,7 @@ impl SenderParty {
             queued: false,
             due: VecDeque::new(),
             accepted: 0,
+            unanswered: Unanswered::default(),
         };
         let links = numbers.iter().map(link).collect();
         Self { plan, links, runnable: VecDeque::new(), unfinished: None, blocked: false, window: None, stopped: false }
@@ -145,7 +174,10 @@ impl SenderParty {
         let link = &mut self.links[index];
         link.credit -= 1;
         link.sequence += 1;
-        link.in_flight += usize::from(!common.settled);
+        if !common.settled {
+            link.in_flight += 1;
+            link.unanswered.add(due);
+        }
         if link.due.pop_front().is_some() {
             common.waiting -= 1;
             if common.window.is_some_and(|window| window.measures(due)) {
@@ -229,7 +261,7 @@ impl Party for SenderParty {
         common: &mut Sending,
         engine: &mut Connection,
         event: Event<'_>,
-        _now: u64,
+        now: u64,
     ) -> Result<(), String> {
         match event {
             Event::AttachAnswered(..) => {}
@@ -251,6 +283,11 @@ impl Party for SenderParty {
                     engine.update_outgoing(id, key, None, true);
                 }
                 link.in_flight -= 1;
+                if let Some(due) = link.unanswered.take(key & ((1 << SEQUENCE_BITS) - 1))
+                    && self.window.is_some_and(|window| window.measures(due))
+                {
+                    common.answers.add(now.saturating_sub(due));
+                }
                 link.accepted += u64::from(matches!(state, None | Some(DeliveryState::Accepted)));
                 common.count(state.as_ref());
                 self.queue(index);
@@ -331,6 +368,17 @@ impl SenderParty {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn outcomes_may_come_in_any_order() {
+        let mut unanswered = Unanswered::default();
+        [10, 11, 12].into_iter().for_each(|due| unanswered.add(due));
+        assert_eq!(
+            [1, 0, 1, 2, 3].map(|sequence| unanswered.take(sequence)),
+            [Some(11), Some(10), None, Some(12), None]
+        );
+        assert_eq!((unanswered.first, unanswered.due.len()), (3, 0));
+    }
 
     #[test]
     fn pieces_put_together_are_the_whole() {

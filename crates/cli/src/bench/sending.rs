@@ -18,6 +18,8 @@ pub(super) struct Sending {
     pub(super) settled: bool,
     /// How long after they were due measured messages were sent.
     pub(super) late: Histogram,
+    /// How long after they were due the outcomes of measured messages came.
+    pub(super) answers: Histogram,
     pub(super) window: Option<Window>,
     pub(super) outcomes: Outcomes,
     pub(super) sent: u64,
@@ -45,10 +47,11 @@ impl Sending {
     pub(super) fn new(plan: &Plan, run: u32) -> Self {
         Self {
             run,
-            head: stamp::head(plan.size),
+            head: stamp::head(plan.size, plan.durable),
             fill: vec![b'.'; plan.size - stamp::LENGTH],
             settled: plan.settle == Settle::Presettled,
             late: Histogram::default(),
+            answers: Histogram::default(),
             window: None,
             outcomes: Outcomes::default(),
             sent: 0,

@@ -38,13 +38,22 @@ impl Stamp {
     }
 }
 
-/// The beginning of every message: the constructor of its one data section with a body of this many bytes.
-pub(super) fn head(body: usize) -> Vec<u8> {
+/// A header section whose one field says that the message is durable.
+const DURABLE: [u8; 7] = [0x00, 0x53, 0x70, 0xc0, 0x02, 0x01, 0x41];
+
+/// The beginning of every message: a header if it is durable, and the constructor of its one data section with a body of
+/// this many bytes.
+pub(super) fn head(body: usize, durable: bool) -> Vec<u8> {
+    let mut head = if durable { DURABLE.to_vec() } else { Vec::new() };
     match u8::try_from(body) {
-        Ok(size) => vec![0x00, 0x53, 0x75, 0xa0, size],
-        // The plan bounds the size far below 4 GiB.
-        Err(_) => [&[0x00, 0x53, 0x75, 0xb0][..], &u32::try_from(body).unwrap_or(u32::MAX).to_be_bytes()].concat(),
+        Ok(size) => head.extend([0x00, 0x53, 0x75, 0xa0, size]),
+        Err(_) => {
+            head.extend([0x00, 0x53, 0x75, 0xb0]);
+            // The plan bounds the size far below 4 GiB.
+            head.extend(u32::try_from(body).unwrap_or(u32::MAX).to_be_bytes());
+        }
     }
+    head
 }
 
 /// A message's stamp, and the bytes from the beginning of its data section on that the whole message has to have.
@@ -100,11 +109,19 @@ mod tests {
     #[test]
     fn a_message_is_its_head_and_its_body() {
         for size in [LENGTH, 255, 256, 70_000] {
-            let bytes = [head(size), body(size)].concat();
+            let bytes = [head(size, false), body(size)].concat();
             let message = Message::decode(&bytes).expect("well-formed");
             assert_eq!(message.body, Body::Data(vec![body(size)]));
             assert_eq!(find(&bytes), Some(Found { stamp: STAMP, section: 0, length: bytes.len() }));
         }
+    }
+
+    #[test]
+    fn a_durable_message_says_so_in_its_header() {
+        let bytes = [head(300, true), body(300)].concat();
+        let message = Message::decode(&bytes).expect("well-formed");
+        assert!(message.header.durable);
+        assert_eq!(find(&bytes).map(|found| found.stamp), Some(STAMP));
     }
 
     #[test]
@@ -120,7 +137,7 @@ mod tests {
     #[test]
     fn what_is_no_message_of_this_program_has_no_stamp() {
         assert_eq!(find(&Message::new(Body::Value("x".into())).to_bytes()), None);
-        assert_eq!(find(&[head(30), vec![0; 10]].concat()), None);
+        assert_eq!(find(&[head(30, false), vec![0; 10]].concat()), None);
         assert_eq!(find(&[]), None);
         assert_eq!(find(&[0, 0x53]), None);
     }

@@ -235,9 +235,10 @@ impl Run<'_> {
         let seconds = Duration::from_nanos(to.nanos.saturating_sub(from.nanos)).as_secs_f64().max(1e-9);
         let messages = to.received - from.received;
         let per_second = messages as f64 / seconds;
-        let (mut latency, mut late) = (Histogram::default(), Histogram::default());
+        let (mut latency, mut late, mut answers) = (Histogram::default(), Histogram::default(), Histogram::default());
         received.iter().for_each(|(common, _)| latency.merge(&common.latency));
         sent.iter().for_each(|(common, _)| late.merge(&common.late));
+        sent.iter().for_each(|(common, _)| answers.merge(&common.answers));
         let used = to.server.since(from.server);
         TrafficReport {
             plan: PlanReport::from(&*self.plan),
@@ -247,6 +248,7 @@ impl Run<'_> {
             megabytes_per_second: per_second * self.plan.size as f64 / 1e6,
             latency: LatencyReport::from(&latency),
             lateness: self.plan.rate.map(|_| LatencyReport::from(&late)),
+            outcome: (self.plan.settle == Settle::Unsettled).then(|| LatencyReport::from(&answers)),
             check: self.checked(sent, received),
             server: self.server.as_ref().map(|_| ServerReport::new(&self.plan.pids, used, messages, seconds, memory)),
             own_cpu_per_message: to.own.saturating_sub(from.own).as_secs_f64() * 1e6 / messages.max(1) as f64,

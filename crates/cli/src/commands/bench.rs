@@ -59,6 +59,10 @@ pub(super) struct BenchArguments {
     #[arg(long, value_name = "MODE", value_enum, default_value_t = Settle::Unsettled)]
     settle: Settle,
 
+    /// Messages say that they are durable: a queue is to keep them whatever happens
+    #[arg(long)]
+    durable: bool,
+
     /// Credit of each receiver
     #[arg(long, value_name = "N", default_value_t = 1000)]
     credit: u32,
@@ -146,6 +150,7 @@ impl BenchArguments {
             threads: self.threads,
             size: self.size,
             settle: self.settle,
+            durable: self.durable,
             credit: self.credit,
             window: self.window,
             rate: self.rate,
@@ -223,6 +228,9 @@ fn write_traffic(report: &TrafficReport, out: &mut dyn Write) -> std::io::Result
     writeln!(out, "  latency     {}", times(&report.latency))?;
     if let Some(lateness) = &report.lateness {
         writeln!(out, "  sent late   {}", times(lateness))?;
+    }
+    if let Some(outcome) = &report.outcome {
+        writeln!(out, "  outcome     {}", times(outcome))?;
     }
     if let Some(server) = &report.server {
         writeln!(
