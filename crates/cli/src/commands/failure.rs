@@ -12,14 +12,35 @@ use crate::python::argparse::Stop;
 pub enum Failure {
     /// In words; exit status 1.
     Told(String),
+    /// A question could not be asked at all, for this reason; exit status 2, so that it is not taken for the answer "no".
+    Unanswered(String),
     /// The output was not taken.
     Output(std::io::Error),
+}
+
+impl Failure {
+    /// The exit status.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::Told(_) | Self::Output(_) => 1,
+            Self::Unanswered(_) => 2,
+        }
+    }
+
+    /// The same, of a question that could not be asked.
+    #[must_use]
+    pub fn unanswered(self) -> Self {
+        match self {
+            Self::Told(text) => Self::Unanswered(text),
+            other => other,
+        }
+    }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Told(text) => f.write_str(text),
+            Self::Told(text) | Self::Unanswered(text) => f.write_str(text),
             Self::Output(error) => write!(f, "cannot write the output: {error}"),
         }
     }

@@ -86,7 +86,7 @@ pub fn run(words: impl Iterator<Item = OsString>, out: &mut dyn Write, err: &mut
         Err(failure) => {
             let _ = out.flush();
             let _ = writeln!(err, "waystation: {failure}");
-            1
+            failure.code()
         }
     }
 }

@@ -31,7 +31,8 @@ enum Command {
 /// Say whether a user may connect, and use an address, and by which rule
 ///
 /// The rules are those of a configuration file, or of a running router if none is given. How many connections and links
-/// there are is not looked at. The exit status is 0 if it is allowed, else 1.
+/// there are is not looked at. The exit status is 0 if it is allowed, 1 if it is denied, and 2 if there is no answer: no
+/// such file, router or host.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -88,16 +89,17 @@ type Rules = (PolicyConfig, Vec<VhostConfig>);
 
 fn test(arguments: &TestArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let (config, vhosts) = match &arguments.file {
-        Some(path) => of_file(path)?,
-        None => of_router(arguments)?,
-    };
+        Some(path) => of_file(path),
+        None => of_router(arguments),
+    }
+    .map_err(Failure::unanswered)?;
     if !config.enable_vhost_policy {
         writeln!(out, "allowed: the policies of vhosts are not in force, as policy enableVhostPolicy is no")?;
         return Ok(());
     }
     let compiled = vhosts.iter().map(|vhost| Arc::new(Vhost::new(vhost, &addresses_of)));
     let policy = Policy::new(&config, compiled.collect());
-    let host = address_of(&arguments.host)?;
+    let host = address_of(&arguments.host).map_err(Failure::unanswered)?;
     let (user, vhost) = (Some(arguments.user.as_str()), arguments.vhost.as_str());
     let request = OpenRequest { id: 0, name: "", user, host, vhost };
     let link = arguments.link();
