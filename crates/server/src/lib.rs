@@ -17,6 +17,7 @@ mod http;
 mod options;
 mod process;
 mod shard;
+mod telemetry;
 
 pub use options::{ConfigSource, DaemonOptions, ExitStatus, OnReady, Options};
 

@@ -49,9 +49,15 @@ impl Router {
              listener {{\n host: 127.0.0.1\n port: 0\n name: front\n saslMechanisms: ANONYMOUS\n authenticatePeer: no\n}}\n\
              log {{\n module: DEFAULT\n enable: notice+\n}}\n{sections}"
         );
-        let config = Scratch::with(&format!("{name}.conf"), &config);
+        Self::launch(name, &config, &[])
+    }
+
+    /// Starts a router with this configuration, whose log says from level notice on where it listens, and these variables in its
+    /// environment.
+    pub(crate) fn launch(name: &str, config: &str, variables: &[(&str, &str)]) -> Self {
+        let config = Scratch::with(&format!("{name}.conf"), config);
         let mut command = Command::new(QDROUTERD);
-        command.arg("-c").arg(&config.0).stderr(Stdio::piped());
+        command.arg("-c").arg(&config.0).envs(variables.iter().copied()).stderr(Stdio::piped());
         let mut process = command.spawn().expect("the router is there");
         let errors = process.stderr.take().expect("it is a pipe");
         let (tell, told) = channel();
@@ -68,6 +74,12 @@ impl Router {
 
     pub(crate) fn pid(&self) -> u32 {
         self.process.id()
+    }
+
+    /// Asks it to stop.
+    pub(crate) fn terminate(&self) {
+        let asked = Command::new("kill").arg(self.pid().to_string()).status().expect("there is such a program");
+        assert!(asked.success());
     }
 }
 

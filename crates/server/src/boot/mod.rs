@@ -23,13 +23,15 @@ use crate::entities::{
     DataEntities, Entities, Loaded, LogEntities, RouterEntity, add_address_config, add_auto_link, add_binding,
     add_exchange, add_link_route,
 };
-use crate::http::Http;
+use crate::http::{Context, Http};
 use crate::process::memory;
 use crate::shard::{ShardEvent, Shards};
+use crate::telemetry::{self, Hops, Telemetry};
 use crate::{ConfigSource, DISPATCH_VERSION, Options};
 use config::{Config, Distribution, Entity, Mode, RouterConfig, Settings};
 use management::Agent;
 use router_core::{RouterSettings, Treatment};
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// Where management listens: for clients at this router, for clients anywhere, and for the router itself.
@@ -50,7 +52,9 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
     let shards = start_shards(options, &config.router, events)?;
     let (lookups, looked_up) = Lookups::new();
     let (questions, asked) = Questions::new();
-    let http = Http::new(shards.clone(), questions);
+    let context = Context::new(shards.clone(), questions);
+    let telemetry = start_telemetry(&context)?;
+    let http = Http::new(context);
     let profiles = Profiles::default();
     let authentication = Authentication::start(&config.router, profiles.clone()).map_err(StartFailure::Setting)?;
     let entities = Entities {
@@ -81,6 +85,7 @@ pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
         inbox: Default::default(),
         questions: asked,
         next_tick,
+        _telemetry: telemetry,
     };
     let workers = config.router.worker_threads;
     for entity in config.entities.clone() {
@@ -153,6 +158,18 @@ fn start_shards(
     };
     Shards::start(settings, router.worker_threads, events)
         .map_err(|error| StartFailure::System("start the first worker thread", error))
+}
+
+/// Starts the exporter of OpenTelemetry, if the environment asks for one. Before the first connection, so that all are watched.
+fn start_telemetry(context: &Context) -> Result<Option<Telemetry>, StartFailure> {
+    let read = telemetry::Settings::read(|name| std::env::var(name).ok()).map_err(StartFailure::Setting)?;
+    let Some(settings) = read else { return Ok(None) };
+    let hops = settings.traces.then(Arc::<Hops>::default);
+    if let Some(hops) = &hops {
+        context.shards.note_hops(Arc::clone(hops));
+    }
+    let telemetry = Telemetry::start(settings, context.clone(), hops);
+    telemetry.map(Some).map_err(|error| StartFailure::System("start the exporter of OpenTelemetry", error))
 }
 
 /// Lets management listen.

@@ -10,6 +10,7 @@ use crate::entities::Entities;
 use crate::process::notify;
 use crate::process::signals::{Asked, Signals, StopSignal};
 use crate::shard::{ShardEvent, Shards, SubscriberMessage, Verdict};
+use crate::telemetry::Telemetry;
 use amqp::message::Message;
 use management::{Agent, RequestContext};
 use std::time::Duration;
@@ -35,6 +36,8 @@ pub(crate) struct Plane {
     pub(crate) shards: Shards,
     pub(crate) agent: Agent,
     pub(crate) entities: Entities,
+    /// Held until the end.
+    pub(crate) _telemetry: Option<Telemetry>,
     pub(crate) events: mpsc::UnboundedReceiver<ShardEvent>,
     pub(crate) lookups: mpsc::UnboundedReceiver<LookedUp>,
     /// Messages for the router itself that wait for their turn.

@@ -8,7 +8,7 @@
 //! and the core is locked for no longer than it takes to copy those. Who asks again at once gets the same answer.
 
 mod details;
-mod exposition;
+pub(crate) mod exposition;
 mod old_names;
 mod parts;
 mod process;
@@ -57,7 +57,7 @@ pub(super) async fn answer(context: &Context, query: Option<&str>) -> Reply {
     let body = match recent {
         Some((when, what, body)) if what == wanted && when.elapsed() < FRESH => body,
         _ => {
-            let body = Bytes::from(written(context, wanted).await);
+            let body = Bytes::from(families(context, wanted).await.text());
             *context.recent.0.lock() = Some((Instant::now(), wanted, body.clone()));
             body
         }
@@ -70,7 +70,12 @@ pub(super) async fn answer(context: &Context, query: Option<&str>) -> Reply {
     reply
 }
 
-async fn written(context: &Context, wanted: Wanted) -> String {
+/// What is known of the router as a whole and of its listeners, connectors and certificates, under Prometheus's names.
+pub(crate) async fn of_router(context: &Context) -> Exposition {
+    families(context, Wanted { old: false, new: true, detail: false }).await
+}
+
+async fn families(context: &Context, wanted: Wanted) -> Exposition {
     let mut text = Exposition::default();
     if wanted.old {
         old_names::write(&context.shards, &mut text);
@@ -86,7 +91,7 @@ async fn written(context: &Context, wanted: Wanted) -> String {
         }
         process::write(&mut text);
     }
-    text.finish()
+    text
 }
 
 impl Wanted {

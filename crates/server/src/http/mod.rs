@@ -10,7 +10,7 @@ mod console;
 mod files;
 mod guests;
 mod health;
-mod metrics;
+pub(crate) mod metrics;
 mod reply;
 mod route;
 mod site;
@@ -52,10 +52,17 @@ struct Running {
     thread: JoinHandle<()>,
 }
 
+impl Context {
+    /// For answers about a running router.
+    pub(crate) fn new(shards: Shards, questions: Questions) -> Self {
+        Self { shards, questions, recent: metrics::Recent::default() }
+    }
+}
+
 impl Http {
     /// Starts nothing yet.
-    pub(crate) fn new(shards: Shards, questions: Questions) -> Self {
-        Self { context: Context { shards, questions, recent: metrics::Recent::default() }, running: None }
+    pub(crate) fn new(context: Context) -> Self {
+        Self { context, running: None }
     }
 
     /// Serves a site on these sockets.

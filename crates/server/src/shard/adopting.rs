@@ -144,7 +144,9 @@ impl ShardHost {
         let slot = entry.key() as u32;
         let at = ConnRef { shard: self.shard, slot, id: id as u32, peer: settings.role.is_router() };
         let endpoint = Connection::new(config, side, self.now);
-        entry.insert(Box::new(Conn::new(at, id, transport, endpoint, Arc::clone(settings), peer, self.now)));
+        let mut conn = Box::new(Conn::new(at, id, transport, endpoint, Arc::clone(settings), peer, self.now));
+        conn.watch(self.shared.hops.get().cloned());
+        entry.insert(conn);
         self.shared.register(id, at);
         slot
     }

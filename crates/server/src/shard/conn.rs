@@ -23,6 +23,7 @@ use super::policed::{Counted, Judged, Policed};
 use super::settings::{ConnectionSettings, ConnectorAttempt, Role};
 use super::transport::Transport;
 use crate::content::Depth;
+use crate::telemetry::Hops;
 
 /// What a client is called that did not say who it is.
 const ANONYMOUS_USER: &str = "anonymous";
@@ -67,6 +68,8 @@ pub(super) struct Conn {
     pub(super) flags: Flags,
     /// Links of the router's own whose name is not free yet.
     pub(super) postponed: Vec<Opening>,
+    /// Where messages that somebody traces are noted, if that is wanted.
+    pub(super) hops: Option<Arc<Hops>>,
 }
 
 /// Yes-or-no facts about a connection.
@@ -101,6 +104,8 @@ pub(super) struct Flags {
     pub(super) ended: bool,
     /// Its frames are logged.
     pub(super) traced: bool,
+    /// Somebody may want to hear of each of its messages.
+    pub(super) watched: bool,
 }
 
 /// Who is at the other end.
@@ -157,23 +162,23 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// A link between these two; `own_user_id_only`: the user-id of messages is looked at.
+    /// A link between these two, of a connection that is `watched`; `own_user_id_only`: the user-id of messages is looked at.
     pub(super) fn new(
         settings: &ConnectionSettings,
+        watched: bool,
         own_user_id_only: bool,
         source: Option<&Source>,
         target: Option<&TargetTerminus>,
     ) -> Self {
-        let logged = !settings.message_components.is_none();
         let control = settings.role == Role::InterRouter && is_control(target);
         let (source, target) = (source_address(source), target_address(target));
         let depth = match target {
-            _ if logged => Depth::ApplicationProperties,
+            _ if watched => Depth::ApplicationProperties,
             Some(_) if own_user_id_only => Depth::UserId,
             Some(_) => Depth::Annotations,
             None => Depth::Properties,
         };
-        let ends = logged.then(|| Box::new((source.unwrap_or_default(), target.unwrap_or_default())));
+        let ends = watched.then(|| Box::new((source.unwrap_or_default(), target.unwrap_or_default())));
         Self { depth, control, ends, ..Self::default() }
     }
 }
@@ -238,6 +243,7 @@ impl Conn {
             deadline: None,
             flags: Flags::default(),
             postponed: Vec::new(),
+            hops: None,
         }
     }
 
@@ -262,7 +268,7 @@ impl Conn {
 
     /// Queues a delivery on its link.
     pub(super) fn wait(&mut self, link: LinkId, mut delivery: Box<Delivery>) {
-        self.log_message("Sent", link, delivery.logged());
+        self.message_sent(link, delivery.logged());
         delivery.listen(self.link_ref(link));
         self.link_mut(link).waiting.push_back(delivery);
         self.queue_link(link.0);

@@ -148,7 +148,13 @@ impl ShardHost {
         let Some(key) = conn.key else { return };
         let incoming = attach.role == Role::Sender;
         let own_user_id_only = conn.own_user_id_only();
-        let state = Link::new(&conn.settings, own_user_id_only, attach.source.as_ref(), attach.target.as_ref());
+        let state = Link::new(
+            &conn.settings,
+            conn.flags.watched,
+            own_user_id_only,
+            attach.source.as_ref(),
+            attach.target.as_ref(),
+        );
         *conn.link_mut(link) = state;
         if !self.may_attach(slot, link, &attach) {
             return;

@@ -26,6 +26,7 @@ use super::settings::{ConnectorAttempt, ListenerId, ListenerSpec};
 use super::shared::Shared;
 use super::thread;
 use crate::content::{self, Content, Depth, Layout, Look};
+use crate::telemetry::Hops;
 
 /// Connections that may wait to be accepted; the system may allow fewer.
 const BACKLOG: i32 = 1024;
@@ -55,6 +56,17 @@ pub(crate) struct ShardCounts {
 }
 
 impl Shards {
+    /// The router's id.
+    pub(crate) fn router_id(&self) -> &str {
+        &self.0.container_id
+    }
+
+    /// Has messages that somebody traces noted, on connections that are made from now on.
+    pub(crate) fn note_hops(&self, hops: Arc<Hops>) {
+        // The first one stays.
+        let _ = self.0.hops.set(hops);
+    }
+
     /// Starts the first shard; others follow as load asks for them, up to `workers`. Events come on `events`.
     ///
     /// # Errors

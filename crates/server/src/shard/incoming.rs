@@ -10,8 +10,7 @@ use router_core::{Core, InKey, LinkKey, Offer, Offered as Answer};
 
 use super::feeding::{Resumption, Streaming};
 use super::host::{Offered, ShardHost};
-use super::message_log::messages_are_logged;
-use crate::content::{Content, Examined, Head, Look, Refusal, before_body, examine, stream, subject};
+use crate::content::{Content, Examined, Head, Look, Refusal, examine, stream, subject};
 
 /// Bytes of a message that is not complete from which on it is streamed; the old router's "Q2".
 const STREAM_FROM: usize = 128 * 1024;
@@ -205,7 +204,7 @@ impl ShardHost {
         let depth = conn.link_mut(arrived.link).depth;
         let examined = examine(bytes, &Look { message_format: arrived.message_format, complete, depth, keep });
         if complete {
-            conn.log_message("Received", arrived.link, bytes);
+            conn.message_came(arrived.link, bytes);
         }
         match &conn.policed {
             Some(_) => conn.judge(arrived.link, examined?),
@@ -384,7 +383,7 @@ impl ShardHost {
     /// Logs that a message is not waited for.
     fn log_stream(&mut self, core: &mut Core<Self>, slot: u32, arrived: &Arrived, bytes: &[u8]) {
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
-        conn.log_message("Received", arrived.link, bytes);
+        conn.message_came(arrived.link, bytes);
         if logging::enabled(logging::Module::Router, logging::Level::Debug) {
             let link = core.link_id(arrived.key).unwrap_or_default();
             let user = conn.user().unwrap_or("(null)");
@@ -413,7 +412,7 @@ impl ShardHost {
         };
         let link = conn.link_ref(arrived.link);
         let layout = examined.layout;
-        let logged = if messages_are_logged() { before_body(bytes) } else { &[] };
+        let logged = conn.watched_part(bytes);
         let head = Head { layout, annotations: layout.annotations(bytes).into(), logged: logged.into() };
         let origin = Box::new(Resumption { shared: Arc::clone(&self.shared), link });
         let (feed, reader) = stream(head, bytes, origin);

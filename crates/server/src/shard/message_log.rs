@@ -1,6 +1,8 @@
-//! The MESSAGE module: which messages come and go, with the parts of them that were asked for.
+//! Those who want to hear of each message of a connection: the MESSAGE module of the log, with the parts that were asked for,
+//! and whoever traces messages.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use amqp::message::{PropertiesView, Scan, Scanner, SectionKind};
 use amqp::{Decoder, Value};
@@ -9,6 +11,8 @@ use config::{MESSAGE_COMPONENTS, MessageComponents};
 use logging::{Level, Module};
 
 use super::conn::Conn;
+use crate::content::before_body;
+use crate::telemetry::Hops;
 
 /// The component after those that are properties.
 const APPLICATION_PROPERTIES: usize = 13;
@@ -16,20 +20,37 @@ const APPLICATION_PROPERTIES: usize = 13;
 const TEXT_MAX: usize = 2048;
 
 impl Conn {
-    /// Writes a line about a message, if such lines are wanted from this connection.
+    /// Tells those who watch this connection of a message that has come.
     #[inline]
-    pub(super) fn log_message(&self, verb: &str, link: LinkId, message: &[u8]) {
-        if !self.settings.message_components.is_none() && logging::enabled(Module::Message, Level::Trace) {
-            self.write_message_line(verb, link, message);
+    pub(super) fn message_came(&self, link: LinkId, message: &[u8]) {
+        if self.flags.watched {
+            self.message_passed(true, link, message);
+        }
+    }
+
+    /// Tells those who watch this connection of a message that is sent.
+    #[inline]
+    pub(super) fn message_sent(&self, link: LinkId, message: &[u8]) {
+        if self.flags.watched {
+            self.message_passed(false, link, message);
         }
     }
 
     #[cold]
+    fn message_passed(&self, came: bool, link: LinkId, message: &[u8]) {
+        if !self.settings.message_components.is_none() && messages_are_logged() {
+            self.write_message_line(if came { "Received" } else { "Sent" }, link, message);
+        }
+        if let Some(hops) = &self.hops {
+            let (source, target) = self.ends_of(link);
+            hops.note(came, self.id, if came { target } else { source }, message);
+        }
+    }
+
     fn write_message_line(&self, verb: &str, link: LinkId, message: &[u8]) {
         let text = describe(message, self.settings.message_components);
         let name = self.endpoint.link(link).map(|link| link.name).unwrap_or_default();
-        let ends = self.links.get(link.0 as usize).and_then(|link| link.ends.as_deref());
-        let (source, target) = ends.map_or(("", ""), |(source, target)| (source.as_str(), target.as_str()));
+        let (source, target) = self.ends_of(link);
         logging::write(
             Module::Message,
             Level::Trace,
@@ -37,11 +58,27 @@ impl Conn {
             format_args!("[C{}]: {verb} {text} on link '{name}' ({source} -> {target})", self.id),
         );
     }
+
+    /// The addresses of a link's source and target.
+    fn ends_of(&self, link: LinkId) -> (&str, &str) {
+        let ends = self.links.get(link.0 as usize).and_then(|link| link.ends.as_deref());
+        ends.map_or(("", ""), |(source, target)| (source.as_str(), target.as_str()))
+    }
+
+    /// Whether anybody may want to hear of messages; fixed when the connection is made.
+    pub(super) fn watch(&mut self, hops: Option<Arc<Hops>>) {
+        self.flags.watched = !self.settings.message_components.is_none() || hops.is_some();
+        self.hops = hops;
+    }
+
+    /// So much of a message that is coming as those who watch want to have when it is sent.
+    pub(super) fn watched_part<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        if messages_are_logged() || self.hops.is_some() { before_body(bytes) } else { &[] }
+    }
 }
 
 /// Whether lines about messages go anywhere.
-#[inline]
-pub(super) fn messages_are_logged() -> bool {
+fn messages_are_logged() -> bool {
     logging::enabled(Module::Message, Level::Trace)
 }
 

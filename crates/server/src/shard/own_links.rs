@@ -88,7 +88,8 @@ impl Conn {
         let routed = link.class == LinkClass::LinkRoute;
         let given_back = routed || link.class == LinkClass::Streaming;
         let OpenLink { name, incoming, source, target, terms, .. } = link.clone();
-        let mut state = Link::new(&self.settings, self.own_user_id_only(), source.as_ref(), target.as_ref());
+        let mut state =
+            Link::new(&self.settings, self.flags.watched, self.own_user_id_only(), source.as_ref(), target.as_ref());
         state.session = given_back.then_some(session);
         state.routed = routed;
         let new = NewLink {

@@ -83,7 +83,7 @@ impl ShardHost {
             manner: Default::default(),
         };
         if conn.may_send_now(link.link) && conn.endpoint.try_send(id, &new, &[message]) {
-            conn.log_message("Sent", id, message);
+            conn.message_sent(id, message);
         } else {
             let content = Content::whole(message, Layout::plain(message_format));
             self.deliver(link, Box::new(Delivery::new(key, tag.clone(), settled, content, None)));

@@ -19,6 +19,7 @@ use super::host::ShardHost;
 use super::mailbox::Post;
 use super::place::ConnRef;
 use super::policing::Policing;
+use crate::telemetry::Hops;
 
 /// Shared state.
 pub(super) struct Shared {
@@ -38,6 +39,8 @@ pub(super) struct Shared {
     pub(super) census: Arc<Census>,
     /// Who may do what.
     pub(super) policing: Policing,
+    /// Where messages that somebody traces are noted, if that is wanted.
+    pub(super) hops: OnceLock<Arc<Hops>>,
     /// Sockets accepted since the start.
     pub(super) accepted: AtomicU64,
     /// The shards' threads.
@@ -63,6 +66,7 @@ impl Shared {
             lookups: OnceLock::new(),
             census: Arc::new(Census::new()),
             policing: Policing::default(),
+            hops: OnceLock::new(),
             accepted: AtomicU64::new(0),
             threads: Mutex::default(),
             posts: std::iter::repeat_with(OnceLock::new).take(workers.clamp(1, usize::from(u16::MAX - 1))).collect(),

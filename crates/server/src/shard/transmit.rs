@@ -38,7 +38,7 @@ impl ShardHost {
             };
             if conn.endpoint.try_send(LinkId(link.link), &new, &[&buffer[*start..*end]]) {
                 mark_dirty(dirty, conn);
-                conn.log_message("Sent", LinkId(link.link), &buffer[*start..*end]);
+                conn.message_sent(LinkId(link.link), &buffer[*start..*end]);
                 return Transmitted::Complete;
             }
         }
@@ -104,7 +104,7 @@ impl ShardHost {
         let taken = conn.endpoint.send_payload(LinkId(link.link), &self.buffer[bytes.clone()], false);
         let more = conn.endpoint.is_sending(LinkId(link.link));
         if !more {
-            conn.log_message("Sent", LinkId(link.link), &self.buffer[bytes]);
+            conn.message_sent(LinkId(link.link), &self.buffer[bytes]);
         }
         Some(more.then_some(taken))
     }

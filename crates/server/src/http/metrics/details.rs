@@ -54,7 +54,7 @@ impl From<ConnectionSnapshot<'_>> for Connection {
 }
 
 fn write_connections(connections: &[Connection], text: &mut Exposition) {
-    let mut uptime =
+    let uptime =
         text.family("waystation_connection_uptime_seconds", Kind::Gauge, "How long the connection has been open.");
     for of in connections {
         let labels = [
@@ -120,9 +120,9 @@ impl Link {
 }
 
 fn write_links(links: &[Link], text: &mut Exposition) {
-    let mut family = |name: &str, kind, help: &str, value: fn(&Link) -> u64| {
+    let mut family = |name: &str, kind, help: &'static str, value: fn(&Link) -> u64| {
         let name = format!("waystation_link_{name}");
-        let mut family = text.family(&name, kind, help);
+        let family = text.family(&name, kind, help);
         links.iter().for_each(|link| family.sample(&link.labels(), value(link)));
     };
     family("deliveries_total", Kind::Counter, "Deliveries on the link.", |link| link.deliveries);
@@ -134,7 +134,7 @@ fn write_links(links: &[Link], text: &mut Exposition) {
     family("without_credit_seconds", Kind::Gauge, "How long the link has been without credit.", |link| {
         link.without_credit
     });
-    let mut outcomes = text.family(
+    let outcomes = text.family(
         "waystation_link_deliveries_outcome_total",
         Kind::Counter,
         "Deliveries on the link by what became of them.",
@@ -173,9 +173,9 @@ impl From<AddressSnapshot<'_>> for Address {
 }
 
 fn write_addresses(addresses: &[Address], text: &mut Exposition) {
-    let mut family = |name: &str, kind, help: &str, value: fn(&Address) -> u64| {
+    let mut family = |name: &str, kind, help: &'static str, value: fn(&Address) -> u64| {
         let name = format!("waystation_address_{name}");
-        let mut family = text.family(&name, kind, help);
+        let family = text.family(&name, kind, help);
         for of in addresses {
             let labels = [("address", of.address.as_str()), ("phase", &of.phase), ("distribution", of.distribution)];
             family.sample(&labels, value(of));

@@ -1,10 +1,10 @@
-//! The text format: families of metrics, each with what it is and its samples.
+//! Families of metrics, each with what it is and its samples; and the text format that they are shown in.
 
-use std::fmt::{self, Display, Write};
+use std::fmt::{Display, Write};
 
 /// What kind of number a metric is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Goes up and down.
     Gauge,
     /// Only goes up, until the router is started again.
@@ -13,66 +13,91 @@ pub(super) enum Kind {
     Histogram,
 }
 
-/// A text that is being written.
+/// Families that are being written.
 #[derive(Default)]
-pub(super) struct Exposition(String);
+pub(crate) struct Exposition(Vec<Family>);
 
 /// One family, to which samples are added.
-pub(super) struct Family<'t> {
-    text: &'t mut String,
-    name: &'t str,
+pub(crate) struct Family {
+    /// A name that the text format allows.
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    /// One line.
+    pub(crate) help: &'static str,
+    pub(crate) samples: Vec<Sample>,
+}
+
+/// A number, and of what.
+pub(crate) struct Sample {
+    /// What the family's name goes on with.
+    pub(crate) suffix: &'static str,
+    pub(crate) labels: Vec<(&'static str, String)>,
+    pub(crate) value: String,
 }
 
 impl Exposition {
     /// Begins a family. Its name is one that the format allows; the help is one line.
-    pub(super) fn family<'t>(&'t mut self, name: &'t str, kind: Kind, help: &str) -> Family<'t> {
+    pub(crate) fn family(&mut self, name: &str, kind: Kind, help: &'static str) -> &mut Family {
+        let family = Family { name: name.to_owned(), kind, help, samples: Vec::new() };
+        self.0.push_mut(family)
+    }
+
+    /// A family of one sample.
+    pub(crate) fn single(&mut self, name: &str, kind: Kind, help: &'static str, value: impl Display) {
+        self.family(name, kind, help).sample(&[], value);
+    }
+
+    /// What was written.
+    pub(crate) fn families(&self) -> &[Family] {
+        &self.0
+    }
+
+    /// The text.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        for family in &self.0 {
+            family.write(&mut text);
+        }
+        text
+    }
+}
+
+impl Family {
+    /// Adds a sample with these labels.
+    pub(crate) fn sample(&mut self, labels: &[(&'static str, &str)], value: impl Display) {
+        self.sample_of("", labels, value);
+    }
+
+    /// Adds a sample whose name goes on with `suffix`.
+    pub(crate) fn sample_of(&mut self, suffix: &'static str, labels: &[(&'static str, &str)], value: impl Display) {
+        let labels = labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        self.samples.push(Sample { suffix, labels, value: value.to_string() });
+    }
+
+    fn write(&self, text: &mut String) {
+        let Self { name, kind, help, samples } = self;
         let kind = match kind {
             Kind::Gauge => "gauge",
             Kind::Counter => "counter",
             Kind::Histogram => "histogram",
         };
-        self.line(format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
-        Family { text: &mut self.0, name }
-    }
-
-    /// A family of one sample.
-    pub(super) fn single(&mut self, name: &str, kind: Kind, help: &str, value: impl Display) {
-        self.family(name, kind, help).sample(&[], value);
-    }
-
-    /// The text.
-    pub(super) fn finish(self) -> String {
-        self.0
-    }
-
-    fn line(&mut self, line: fmt::Arguments<'_>) {
         // Writing to a string cannot fail.
-        let _ = self.0.write_fmt(line);
-    }
-}
-
-impl Family<'_> {
-    /// Adds a sample with these labels.
-    pub(super) fn sample(&mut self, labels: &[(&str, &str)], value: impl Display) {
-        self.sample_of("", labels, value);
-    }
-
-    /// Adds a sample whose name goes on with `suffix`.
-    pub(super) fn sample_of(&mut self, suffix: &str, labels: &[(&str, &str)], value: impl Display) {
-        self.text.push_str(self.name);
-        self.text.push_str(suffix);
-        for (index, (name, value)) in labels.iter().enumerate() {
-            self.text.push(if index == 0 { '{' } else { ',' });
-            self.text.push_str(name);
-            self.text.push_str("=\"");
-            escape(self.text, value);
-            self.text.push('"');
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        for Sample { suffix, labels, value } in samples {
+            text.push_str(name);
+            text.push_str(suffix);
+            for (index, (name, value)) in labels.iter().enumerate() {
+                text.push(if index == 0 { '{' } else { ',' });
+                text.push_str(name);
+                text.push_str("=\"");
+                escape(text, value);
+                text.push('"');
+            }
+            if !labels.is_empty() {
+                text.push('}');
+            }
+            let _ = writeln!(text, " {value}");
         }
-        if !labels.is_empty() {
-            self.text.push('}');
-        }
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.text, " {value}");
     }
 }
 
@@ -95,18 +120,18 @@ mod tests {
     #[test]
     fn a_family_says_what_it_is_and_lists_its_samples() {
         let mut text = Exposition::default();
-        let mut family = text.family("deliveries_total", Kind::Counter, "Deliveries.");
+        let family = text.family("deliveries_total", Kind::Counter, "Deliveries.");
         family.sample(&[("address", "a"), ("kind", "in")], 3);
         family.sample(&[], 4.5);
         let expected = "# HELP deliveries_total Deliveries.\n# TYPE deliveries_total counter\n\
                         deliveries_total{address=\"a\",kind=\"in\"} 3\ndeliveries_total 4.5\n";
-        assert_eq!(text.finish(), expected);
+        assert_eq!(text.text(), expected);
     }
 
     #[test]
     fn no_label_can_end_its_quotes_or_its_line() {
         let mut text = Exposition::default();
         text.family("m", Kind::Gauge, "M.").sample(&[("l", "a\"} 1\nb\\")], 0);
-        assert!(text.finish().ends_with("m{l=\"a\\\"} 1\\nb\\\\\"} 0\n"));
+        assert!(text.text().ends_with("m{l=\"a\\\"} 1\\nb\\\\\"} 0\n"));
     }
 }

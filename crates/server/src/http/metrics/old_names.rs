@@ -59,7 +59,7 @@ pub(super) fn write(shards: &Shards, text: &mut Exposition) {
         text.single(&format!("qdr_{name}_total"), kind, help, value(&statistics));
     }
     for (pool, size, count) in allocator_pools(shards) {
-        let mut gauge = |what: &str, help: &str, bytes: u64| {
+        let mut gauge = |what: &str, help: &'static str, bytes: u64| {
             text.single(&format!("qdr_allocator_{pool}:{what}_bytes"), Kind::Gauge, help, bytes);
         };
         let bytes = count.saturating_mul(size);

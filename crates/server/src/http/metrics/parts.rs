@@ -16,7 +16,7 @@ const MOST: usize = 1_000;
 pub(super) fn write(report: &Report, text: &mut Exposition) {
     let listeners = report.listeners.get(..MOST).unwrap_or(&report.listeners);
     let connectors = report.connectors.get(..MOST).unwrap_or(&report.connectors);
-    let mut up = text.family("waystation_listener_up", Kind::Gauge, "Whether the listener listens.");
+    let up = text.family("waystation_listener_up", Kind::Gauge, "Whether the listener listens.");
     for listener in listeners {
         let listens = matches!(listener.stand, Stand::Listening(_));
         let http = if listener.http { "yes" } else { "no" };
@@ -24,7 +24,7 @@ pub(super) fn write(report: &Report, text: &mut Exposition) {
         let labels = [&labels_of(listener)[..], &[("role", role.as_str()), ("http", http)]].concat();
         up.sample(&labels, u8::from(listens));
     }
-    let mut accepted = text.family(
+    let accepted = text.family(
         "waystation_listener_connections_accepted_total",
         Kind::Counter,
         "AMQP connections that came in by the listener.",
@@ -32,7 +32,7 @@ pub(super) fn write(report: &Report, text: &mut Exposition) {
     for listener in listeners {
         accepted.sample(&labels_of(listener), listener.accepted);
     }
-    let mut up = text.family("waystation_connector_up", Kind::Gauge, "Whether the connector has a connection.");
+    let up = text.family("waystation_connector_up", Kind::Gauge, "Whether the connector has a connection.");
     for connector in connectors {
         let ConnectorReport { name, host_port, role, connected, .. } = connector;
         let role = role.to_string();
@@ -45,9 +45,9 @@ pub(super) fn write(report: &Report, text: &mut Exposition) {
 fn write_certificates(report: &Report, text: &mut Exposition) {
     let now = SystemTime::now();
     let certificates = report.certificates.get(..MOST).unwrap_or(&report.certificates);
-    let mut family = |name: &str, help: &str, value: &dyn Fn(&Validity) -> i64| {
+    let mut family = |name: &str, help: &'static str, value: &dyn Fn(&Validity) -> i64| {
         let name = format!("waystation_tls_certificate_{name}");
-        let mut family = text.family(&name, Kind::Gauge, help);
+        let family = text.family(&name, Kind::Gauge, help);
         let mut told = HashSet::new();
         for (profile, validity) in certificates {
             let file = validity.file.to_string_lossy();

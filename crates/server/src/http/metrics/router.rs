@@ -71,7 +71,7 @@ pub(super) fn write(shards: &Shards, report: Option<&Report>, text: &mut Exposit
     for (name, kind, help, value) in METRICS {
         text.single(&format!("waystation_{name}"), kind, help, value(&statistics));
     }
-    let mut outcomes =
+    let outcomes =
         text.family("waystation_deliveries_outcome_total", Kind::Counter, "Deliveries by what became of them.");
     outcomes.sample(&[("outcome", "accepted")], statistics.accepted_deliveries);
     outcomes.sample(&[("outcome", "rejected")], statistics.rejected_deliveries);
@@ -105,8 +105,8 @@ pub(super) fn write(shards: &Shards, report: Option<&Report>, text: &mut Exposit
     text.single("waystation_messages_held_bytes", Kind::Gauge, "Bytes of those.", counts.message_bytes);
 }
 
-fn histogram(text: &mut Exposition, name: &str, help: &str, delays: &Delays) {
-    let mut family = text.family(name, Kind::Histogram, help);
+fn histogram(text: &mut Exposition, name: &str, help: &'static str, delays: &Delays) {
+    let family = text.family(name, Kind::Histogram, help);
     for (bound, count) in delays.cumulative() {
         let bound = bound.map_or("+Inf".to_owned(), |bound| bound.as_secs_f64().to_string());
         family.sample_of("_bucket", &[("le", &bound)], count);
