@@ -125,8 +125,8 @@ impl Host for Connections {
         how: &Transmit<'_>,
     ) -> Transmitted {
         let bytes = content.map_or(&self.buffer[self.offered.clone()], |content| &**content);
-        let own_tag = how.tag.to_le_bytes();
-        let tag = how.routed_tag.unwrap_or(&own_tag);
+        let own_tag = how.own_tag();
+        let tag = how.routed_tag.unwrap_or(own_tag.as_bytes());
         let delivery =
             NewDelivery { key: key.0, tag, message_format: 0, settled: how.settled, state: None, manner: how.manner };
         let sent = self.conns[link.0].endpoint.try_send(link.1, &delivery, &[bytes]);

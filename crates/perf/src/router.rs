@@ -194,6 +194,7 @@ impl Router {
             trace: amqp::message::Trace::default(),
             priority: look.priority,
             state: transfer.state,
+            stamp: 0,
             tag: (self.way == Way::LinkRoute).then_some(transfer.tag),
             manner: transfer.manner,
         };

@@ -163,6 +163,7 @@ impl Run {
             trace: amqp::message::Trace::default(),
             priority: 4,
             state: None,
+            stamp: 0,
             tag: None,
             manner: Default::default(),
         };

@@ -119,8 +119,11 @@ impl<H: Host> Core<H> {
     fn is_double(&mut self, host: &H, addr: u32, passage: &Passage<'_, H::Content>) -> bool {
         let now = self.now();
         let Some(offer) = passage.offer.filter(|_| now < self.routes_changed + SETTLED) else { return false };
+        if offer.stamp != 0 && self.copies.is_stamped_double(now, (offer.stamp, addr)) {
+            return true;
+        }
         let Some(digest) = host.digest() else { return false };
-        let way = copies::way(offer.trace.iter());
+        let way = if offer.stamp == 0 { copies::way(offer.trace.iter()) } else { copies::STAMPED };
         self.copies.is_double(now, (digest, addr, passage.ingress.number()), way)
     }
 

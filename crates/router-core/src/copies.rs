@@ -4,11 +4,16 @@
 //! tree differently for a while, and old routers send copies to everybody at all times. Then the first copy of a message is
 //! taken, whatever way it came, and those that come by other ways are not.
 //!
-//! Messages are told apart by their bytes, so that a sender may well send the same again: the second one comes by a way by
-//! which the first one came already, and that makes it another message.
+//! Our routers stamp each message where it comes to the network, and tell each other the stamp: what has another one is another
+//! message, whatever way it comes.
+//!
+//! What has passed an old router has no stamp. Such messages are told apart by their bytes, so that a sender may well send the
+//! same again: the second one comes by a way by which the first one came already, and that makes it another message. (If the way
+//! changes just then, and the same bytes are sent again within [`MEMORY`], the second one is taken for a copy: nothing that
+//! old routers pass on tells the two apart.) The ways by which stamped messages come count as one.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use smallvec::SmallVec;
 
@@ -21,6 +26,9 @@ const MOST: usize = 4096;
 /// How many ways of one message.
 const WAYS: usize = 16;
 
+/// The way by which all stamped messages come.
+pub(crate) const STAMPED: u64 = 0;
+
 /// What tells a message from others: its bytes, where it goes, where it came to the network.
 pub(crate) type Identity = (u64, u32, u16);
 
@@ -29,6 +37,9 @@ pub(crate) type Identity = (u64, u32, u16);
 pub(crate) struct Copies {
     known: BTreeMap<Identity, Known>,
     order: VecDeque<(Now, Identity)>,
+    /// Stamps and addresses.
+    stamps: BTreeSet<(u64, u32)>,
+    stamped: VecDeque<(Now, (u64, u32))>,
 }
 
 #[derive(Debug, Default)]
@@ -40,6 +51,21 @@ struct Known {
 }
 
 impl Copies {
+    /// A message with a stamp has come. Whether it has come before.
+    pub(crate) fn is_stamped_double(&mut self, now: Now, stamp: (u64, u32)) -> bool {
+        while let Some(&(came, old)) = self.stamped.front()
+            && (self.stamped.len() >= MOST || came + MEMORY <= now)
+        {
+            self.stamped.pop_front();
+            self.stamps.remove(&old);
+        }
+        let new = self.stamps.insert(stamp);
+        if new {
+            self.stamped.push_back((now, stamp));
+        }
+        !new
+    }
+
     /// A message has come by a way. Whether it is a copy of one that was taken.
     pub(crate) fn is_double(&mut self, now: Now, message: Identity, way: u64) -> bool {
         while let Some(&(came, old)) = self.order.front()
@@ -110,6 +136,27 @@ mod tests {
     }
 
     #[test]
+    fn a_stamped_message_is_known_by_its_stamp() {
+        let mut copies = Copies::default();
+        assert!(!copies.is_stamped_double(NOW, (7, 2)) && copies.is_stamped_double(NOW, (7, 2)));
+        assert!(!copies.is_stamped_double(NOW, (8, 2)) && !copies.is_stamped_double(NOW, (7, 3)));
+    }
+
+    #[test]
+    fn the_same_bytes_with_another_stamp_are_another_message_whatever_way_they_come() {
+        let mut copies = Copies::default();
+        assert!((0..5).all(|_| !copies.is_double(NOW, MESSAGE, STAMPED)));
+    }
+
+    #[test]
+    fn a_copy_that_lost_its_stamp_on_its_way_is_still_a_copy() {
+        let mut copies = Copies::default();
+        assert!(!copies.is_double(NOW, MESSAGE, STAMPED) && copies.is_double(NOW, MESSAGE, 1));
+        let mut copies = Copies::default();
+        assert!(!copies.is_double(NOW, MESSAGE, 1) && copies.is_double(NOW, MESSAGE, STAMPED));
+    }
+
+    #[test]
     fn memory_is_bounded_and_short() {
         let mut copies = Copies::default();
         for number in 0..2 * MOST as u64 {
@@ -117,6 +164,8 @@ mod tests {
         }
         (0..1_000).for_each(|way| _ = copies.is_double(NOW, MESSAGE, way));
         assert!(copies.known.len() <= MOST && copies.order.len() <= MOST);
+        (1..2 * MOST as u64).for_each(|stamp| _ = copies.is_stamped_double(NOW, (stamp, 0)));
+        assert!(copies.stamps.len() <= MOST && copies.stamped.len() <= MOST);
         assert_eq!(copies.known[&MESSAGE].ways.len(), WAYS);
         assert!(!copies.is_double(NOW + MEMORY, MESSAGE, 1));
     }

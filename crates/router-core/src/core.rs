@@ -59,6 +59,8 @@ pub struct Core<H: Host> {
     pub(crate) next_address: u64,
     /// Tag of the next outgoing delivery.
     pub(crate) next_tag: u64,
+    /// What tells the next multicast message that comes to the network here from all others.
+    pub(crate) next_stamp: u64,
     /// When to look for stuck deliveries and blocked links next; `None`: there are no links.
     pub(crate) next_scan: Option<Now>,
     /// Links from other routers that had no credit left because all of it was held up; may name links gone since.
@@ -73,6 +75,8 @@ impl<H: Host> Core<H> {
     /// A core without connections.
     pub fn new(mut settings: RouterSettings) -> Self {
         let secret = (settings.random)();
+        // The lower half of a number at random is one itself.
+        let next_stamp = ((settings.random)() as u64).max(1);
         let mut core = Self {
             settings,
             clock: Clock::default(),
@@ -96,6 +100,7 @@ impl<H: Host> Core<H> {
             next_identity: 0,
             next_address: 0,
             next_tag: 0,
+            next_stamp,
             next_scan: None,
             starved: Vec::new(),
             next_relief: None,

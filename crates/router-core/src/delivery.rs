@@ -69,6 +69,8 @@ pub(crate) enum Place {
 pub(crate) struct Wrapping<T> {
     /// Delivery tag.
     pub(crate) tag: u64,
+    /// What tells it from all others, for a neighbour that can read it; 0: nothing.
+    pub(crate) stamp: u64,
     /// Value of `x-opt-qd.phase`.
     pub(crate) phase: u8,
     /// Its way begins here.
@@ -95,7 +97,7 @@ impl Wrapping<Override<'_>> {
             Override::Given(text) => Some(*text),
             Override::Shared(text) => Some(&**text),
         };
-        Wrapping { to_override, tag: self.tag, phase: self.phase, anew: self.anew }
+        Wrapping { to_override, tag: self.tag, stamp: self.stamp, phase: self.phase, anew: self.anew }
     }
 
     /// To keep.
@@ -105,7 +107,7 @@ impl Wrapping<Override<'_>> {
             Override::Given(text) => Some(Arc::from(text)),
             Override::Shared(text) => Some(text),
         };
-        Wrapping { to_override, tag: self.tag, phase: self.phase, anew: self.anew }
+        Wrapping { to_override, tag: self.tag, stamp: self.stamp, phase: self.phase, anew: self.anew }
     }
 }
 

@@ -111,8 +111,10 @@ pub trait Host {
 pub struct Transmit<'a> {
     /// The settled flag to put on the wire.
     pub settled: bool,
-    /// Delivery tag: the router-wide counter, to be sent as eight bytes, little-endian.
+    /// Delivery tag: the router-wide counter, to be sent as eight bytes, little-endian ([`Transmit::own_tag`]).
     pub tag: u64,
+    /// What tells a multicast message from all others wherever it goes, for neighbours that share what they know; 0: nothing.
+    pub stamp: u64,
     /// Value of the router annotation `x-opt-qd.to`, when the connection lets router annotations out.
     pub to_override: Option<&'a str>,
     /// Value of the router annotation `x-opt-qd.phase` (0: leave it out).
@@ -127,6 +129,42 @@ pub struct Transmit<'a> {
     pub state: Option<&'a DeliveryState>,
     /// How the sender wants it dealt with, if the link is one with another.
     pub manner: Manner,
+}
+
+impl Transmit<'_> {
+    /// The router's own delivery tag: the counter, and the stamp if there is one. (A tag goes no further than the neighbour,
+    /// so that nobody who does not know stamps sees one, and no message is changed.)
+    #[inline]
+    pub fn own_tag(&self) -> OwnTag {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&self.tag.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.stamp.to_le_bytes());
+        OwnTag { bytes, length: if self.stamp == 0 { 8 } else { 16 } }
+    }
+}
+
+/// A delivery tag of the router's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnTag {
+    bytes: [u8; 16],
+    length: u8,
+}
+
+impl OwnTag {
+    /// Its bytes.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.length)).unwrap_or_default()
+    }
+}
+
+/// The stamp in a delivery tag of a neighbour that shares what it knows; 0: none.
+#[inline]
+pub fn stamp_of(tag: &[u8]) -> u64 {
+    match tag.split_at_checked(8) {
+        Some((_, stamp)) => stamp.try_into().map_or(0, u64::from_le_bytes),
+        None => 0,
+    }
 }
 
 /// How far a transmission got at once.
@@ -203,6 +241,8 @@ pub struct Offer<'a> {
     pub priority: u8,
     /// The sender's delivery state, if its transfer carried one.
     pub state: Option<DeliveryState>,
+    /// What tells a multicast message from all others, as a neighbour that shares what it knows has said it ([`stamp_of`]); 0: nothing.
+    pub stamp: u64,
     /// Delivery tag, if the link is one with another.
     pub tag: Option<&'a [u8]>,
     /// How its sender wants it dealt with, likewise.

@@ -158,8 +158,9 @@ impl<H: Host> Core<H> {
             let (listed, waiting) = (delivery.listed(), delivery.waiting.take());
             self.unlist_queued(listed);
             let Some(waiting) = waiting else { break };
-            let Wrapping { tag, phase, anew, to_override } = &waiting.wrapping;
-            let wrapping = Wrapping { tag: *tag, phase: *phase, anew: *anew, to_override: to_override.as_deref() };
+            let Wrapping { tag, stamp, phase, anew, to_override } = &waiting.wrapping;
+            let wrapping =
+                Wrapping { tag: *tag, stamp: *stamp, phase: *phase, anew: *anew, to_override: to_override.as_deref() };
             let said = waiting.said.as_ref().map(|said| said.said()).unwrap_or_default();
             self.transmit(host, key, Some(&waiting.content), &wrapping, said);
             if let Some(sender) = self.links.get_mut(waiting.owes_credit) {

@@ -23,7 +23,10 @@ impl<H: Host> Core<H> {
         let connection = &self.connections[link.conn];
         let idle = link.queue_head == NONE && link.busy == NONE;
         let ready = idle && link.credit > 0 && connection.writable;
-        let mut wrapping = Wrapping { tag: self.next_tag, phase: 0, anew: passage.anew, to_override: Override::None };
+        // Few messages have one: only for those is it looked up.
+        let stamp = if passage.stamp != 0 && connection.info.shares { passage.stamp } else { 0 };
+        let (tag, anew) = (self.next_tag, passage.anew);
+        let mut wrapping = Wrapping { tag, stamp, phase: 0, anew, to_override: Override::None };
         self.next_tag += 1;
         let said = passage.said();
         if connection.annotate && said.tag.is_none() {
@@ -119,6 +122,7 @@ impl<H: Host> Core<H> {
         let how = Transmit {
             settled: delivery.settled,
             tag: wrapping.tag,
+            stamp: wrapping.stamp,
             to_override: wrapping.to_override,
             phase: wrapping.phase,
             annotate: connection.annotate,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use amqp::DeliveryState;
 use amqp::terminus::{Source, Target, TargetTerminus};
 
-use crate::frame::{Attach, Frame, WireLink};
+use crate::frame::{Attach, Frame, Transfer, WireLink};
 use crate::ledger::{Fate, Ledger};
 use crate::message::Message;
 
@@ -26,6 +26,8 @@ pub enum Does {
 #[derive(Clone, Debug)]
 pub(crate) struct Outgoing {
     pub(crate) id: u64,
+    /// What its bytes look like.
+    pub(crate) looks: u64,
     pub(crate) to: Option<String>,
     pub(crate) priority: u8,
     pub(crate) settled: bool,
@@ -106,7 +108,7 @@ impl Client {
         {
             link.credit -= 1;
             self.next_delivery += 1;
-            let Outgoing { id, to, priority, settled } = message;
+            let Outgoing { id, looks, to, priority, settled } = message;
             ledger.sent(id);
             if !settled {
                 self.unsettled.insert(self.next_delivery, id);
@@ -115,8 +117,9 @@ impl Client {
                 Does::Sends(address) => address.clone(),
                 Does::Receives(_) => None,
             });
-            let message = Rc::new(Message::of_client(id, to, priority));
-            self.out.push(Frame::Transfer { link: wire, delivery: self.next_delivery, settled, message });
+            let message = Rc::new(Message::of_client(id, looks, to, priority));
+            let transfer = Transfer { link: wire, delivery: self.next_delivery, settled, stamp: 0, message };
+            self.out.push(Frame::Transfer(transfer));
         }
     }
 
@@ -170,7 +173,7 @@ impl Client {
                     self.out.push(Frame::Drained { link, returned });
                 }
             }
-            Frame::Transfer { link, delivery, settled, message } => {
+            Frame::Transfer(Transfer { link, delivery, settled, message, .. }) => {
                 let (Some(at), Some(id)) = (self.find(link), message.id) else { return };
                 ledger.received(id, (number, at));
                 self.out.push(Frame::Credit { link, more: 1 });

@@ -74,16 +74,7 @@ pub enum Frame {
         returned: u32,
     },
     /// A message.
-    Transfer {
-        /// Which link.
-        link: WireLink,
-        /// The sending end's name for the delivery.
-        delivery: u64,
-        /// It needs no outcome.
-        settled: bool,
-        /// The message.
-        message: Rc<Message>,
-    },
+    Transfer(Transfer),
     /// The receiving end tells what became of a delivery.
     Outcome {
         /// The sending end's name for it.
@@ -102,6 +93,21 @@ pub enum Frame {
         /// For good.
         settled: bool,
     },
+}
+
+/// A message on its way.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    /// Which link.
+    pub link: WireLink,
+    /// The sending end's name for the delivery.
+    pub delivery: u64,
+    /// It needs no outcome.
+    pub settled: bool,
+    /// What tells it from all others, as its tag says it; 0: nothing.
+    pub stamp: u64,
+    /// The message.
+    pub message: Rc<Message>,
 }
 
 /// An attach.
@@ -125,7 +131,7 @@ impl Frame {
     /// Bytes of control messages in it, for the account of what the routing protocol costs.
     pub(crate) fn control_bytes(&self) -> Option<usize> {
         match self {
-            Self::Transfer { message, .. } => message.control().map(<[u8]>::len),
+            Self::Transfer(transfer) => transfer.message.control().map(<[u8]>::len),
             _ => None,
         }
     }

@@ -12,7 +12,7 @@ use router_core::{
     Transmit, Transmitted, Treatment,
 };
 
-use crate::frame::{Attach, Frame, WireLink};
+use crate::frame::{Attach, Frame, Transfer, WireLink};
 use crate::message::Message;
 
 /// A router's end of a connection.
@@ -232,9 +232,9 @@ impl Host for SimHost {
     fn digest(&self) -> Option<u64> {
         let offered = self.offered.as_ref()?;
         let mut hasher = DefaultHasher::new();
-        match (offered.control(), offered.id) {
+        match (offered.control(), offered.looks) {
             (Some(body), _) => hasher.write(body),
-            (None, id) => hasher.write_u64(id.filter(|_| self.tells_copies)?),
+            (None, looks) => hasher.write_u64(looks.filter(|_| self.tells_copies)?),
         }
         Some(hasher.finish())
     }
@@ -248,8 +248,9 @@ impl Host for SimHost {
         if let Some(link) = self.live(link) {
             assert!(!link.incoming && link.credit > 0, "sent without credit");
             link.credit -= 1;
-            let settled = how.settled;
-            let frame = (link.conn, Frame::Transfer { link: link.wire, delivery: key.0, settled, message });
+            let (settled, stamp) = (how.settled, how.stamp);
+            let transfer = Transfer { link: link.wire, delivery: key.0, settled, stamp, message };
+            let frame = (link.conn, Frame::Transfer(transfer));
             self.out.push(frame);
         }
         Transmitted::Complete

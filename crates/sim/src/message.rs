@@ -11,6 +11,8 @@ use router_core::Transmit;
 pub struct Message {
     /// Its number; those of the routing protocol have none.
     pub id: Option<u64>,
+    /// What its bytes look like: what looks alike is told apart by nothing in it.
+    pub looks: Option<u64>,
     /// `to` of its properties.
     pub to: Option<String>,
     /// Priority of its header.
@@ -23,13 +25,20 @@ pub struct Message {
 
 impl Message {
     /// A client's.
-    pub(crate) fn of_client(id: u64, to: Option<String>, priority: u8) -> Self {
-        Self { id: Some(id), to, priority, annotations: Vec::new(), control: None }
+    pub(crate) fn of_client(id: u64, looks: u64, to: Option<String>, priority: u8) -> Self {
+        Self { id: Some(id), looks: Some(looks), to, priority, annotations: Vec::new(), control: None }
     }
 
     /// The routing protocol's.
     pub(crate) fn of_router(bytes: Vec<u8>, to: &str) -> Self {
-        Self { id: None, to: Some(to.to_owned()), priority: 9, annotations: Vec::new(), control: Some(bytes.into()) }
+        Self {
+            id: None,
+            looks: None,
+            to: Some(to.to_owned()),
+            priority: 9,
+            annotations: Vec::new(),
+            control: Some(bytes.into()),
+        }
     }
 
     /// The bytes of a message of the routing protocol.
@@ -56,7 +65,8 @@ impl Message {
             };
             write_message_annotations(&mut annotations, &UserAnnotations::default(), &goes, this);
         }
-        Self { id: self.id, to: self.to.clone(), priority: self.priority, annotations, control: self.control.clone() }
+        let (id, looks, priority) = (self.id, self.looks, self.priority);
+        Self { id, looks, to: self.to.clone(), priority, annotations, control: self.control.clone() }
     }
 }
 

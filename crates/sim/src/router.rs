@@ -8,7 +8,7 @@ use router_core::{
 };
 use router_net::{Config, LinkRef, NodeIndex, Output, PathEngine};
 
-use crate::frame::{Attach, Frame, WireLink};
+use crate::frame::{Attach, Frame, Transfer, WireLink};
 use crate::host::{Conn, SimHost, Told, print_line};
 use crate::message::Message;
 use crate::random::Random;
@@ -169,9 +169,7 @@ impl Router {
         match frame {
             Frame::Open { .. } => {}
             Frame::Attach(attach) => self.attach(now, conn, key, *attach),
-            Frame::Transfer { link, delivery, settled, message } => {
-                self.transfer(now, conn, link, delivery, settled, message);
-            }
+            Frame::Transfer(transfer) => self.transfer(now, conn, transfer),
             Frame::Outcome { delivery, state, settled } => {
                 self.core.outcome(now, &mut self.host, OutKey(delivery), state, settled);
             }
@@ -248,7 +246,8 @@ impl Router {
         }
     }
 
-    fn transfer(&mut self, now: Now, conn: u32, link: WireLink, name: u64, settled: bool, message: Rc<Message>) {
+    fn transfer(&mut self, now: Now, conn: u32, transfer: Transfer) {
+        let Transfer { link, delivery: name, settled, stamp, message } = transfer;
         let Some(number) = self.find(conn, link) else { return };
         let Some(record) = self.host.links.get_mut(&number) else { return };
         if record.detached {
@@ -272,6 +271,7 @@ impl Router {
             trace: annotations.trace,
             priority: message.priority,
             state: None,
+            stamp,
             tag: None,
             manner: Default::default(),
         };

@@ -169,10 +169,24 @@ impl World {
     /// Has a client send a message when it has credit for it; returns its number. `to`: on links without an address.
     pub fn send(&mut self, client: ClientNo, link: usize, address: &str, priority: u8, settled: bool) -> u64 {
         let id = self.ledger.new_message(address, settled);
-        let message = Outgoing { id, to: Some(address.to_owned()), priority, settled };
+        self.send_message(client, link, Outgoing { id, looks: id, to: Some(address.to_owned()), priority, settled });
+        id
+    }
+
+    /// The same, unsettled, with a message that looks like all others that are sent so: the same bytes.
+    pub fn send_alike(&mut self, client: ClientNo, link: usize, address: &str) -> u64 {
+        let id = self.ledger.new_message(address, false);
+        self.send_message(
+            client,
+            link,
+            Outgoing { id, looks: 0, to: Some(address.to_owned()), priority: 4, settled: false },
+        );
+        id
+    }
+
+    fn send_message(&mut self, client: ClientNo, link: usize, message: Outgoing) {
         self.seats[client].client.send(link, message, &mut self.ledger);
         self.collect_from_client(client);
-        id
     }
 
     /// A router that runs.

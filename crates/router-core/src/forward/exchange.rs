@@ -114,7 +114,8 @@ impl<H: Host> Core<H> {
         };
         let Some(next) = next else { return false };
         let (named, to) = (next.addr, Arc::clone(&next.to));
-        let mut onward = Passage { anew: true, ingress: Origin::HERE, to_override: Some(&to), ..passage.clone() };
+        let mut onward =
+            Passage { anew: true, ingress: Origin::HERE, stamp: 0, to_override: Some(&to), ..passage.clone() };
         let addr = self.where_somebody_is(named, &onward);
         // Routers further on look for what was named, but in the interior, where they do, that has its fallback, too.
         onward.addr = if addr == self.addresses[named].fallback { addr } else { named };

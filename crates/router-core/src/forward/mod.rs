@@ -15,6 +15,7 @@ use crate::arena::{NONE, index_of};
 use crate::arrive::Origin;
 use crate::core::Core;
 use crate::delivery::{Delivery, Said};
+use crate::link::Link;
 use crate::{Host, InKey, Offer, Offered, SubscriberId, Treatment};
 
 /// A delivery on its way through the core.
@@ -45,6 +46,8 @@ pub(crate) struct Passage<'a, C> {
     pub(crate) ingress: Origin,
     /// Its way begins here, wherever it came from.
     pub(crate) anew: bool,
+    /// Multicast: what tells it from all others; 0: nothing does.
+    pub(crate) stamp: u64,
 }
 
 // Not derived, for then a message would have to be of a kind that can be cloned.
@@ -71,6 +74,7 @@ impl<'a, C> Passage<'a, C> {
             offer: Some(offer),
             ingress: Origin::HERE,
             anew: false,
+            stamp: offer.stamp,
         }
     }
 
@@ -90,6 +94,7 @@ impl<'a, C> Passage<'a, C> {
             offer: None,
             ingress: Origin::HERE,
             anew: false,
+            stamp: 0,
         }
     }
 
@@ -139,6 +144,7 @@ impl<H: Host> Core<H> {
             Destination::EdgeLink(link) => self.forward_over_edge(host, link, passage),
             Destination::Hop(at) => self.forward_to_hop(host, addr, at, passage),
             Destination::All => {
+                self.stamp(passage);
                 if passage.needs_record() {
                     self.track(passage, 1);
                 }
@@ -180,6 +186,18 @@ impl<H: Host> Core<H> {
         match settled && self.deliveries.get(key).is_none() {
             true => Offered::Done,
             false => Offered::Tracked(InKey(key)),
+        }
+    }
+
+    /// Stamps a message that comes to the network here. What comes from another router and has no stamp has passed one that gives
+    /// none, perhaps by several ways: nobody but the first could.
+    fn stamp(&mut self, passage: &mut Passage<'_, H::Content>) {
+        let between_routers = |link: &Link<H>| self.connections[link.conn].neighbor.is_some();
+        let comes_here = passage.anew || !self.links.get(passage.link).is_some_and(between_routers);
+        if passage.stamp == 0 && comes_here {
+            passage.stamp = self.next_stamp;
+            // A start that no other router has, and never 0.
+            self.next_stamp = self.next_stamp.wrapping_add(1).max(1);
         }
     }
 

@@ -467,6 +467,7 @@ fn offer<'a>(delivery_id: u32) -> Offer<'a> {
         trace: amqp::message::Trace::default(),
         priority: 4,
         state: None::<DeliveryState>,
+        stamp: 0,
         tag: Some(b"tag"),
         manner: Default::default(),
     }

@@ -142,6 +142,7 @@ impl World {
             trace: amqp::message::Trace::default(),
             priority: 4,
             state: None,
+            stamp: 0,
             tag: None,
             manner: Default::default(),
         };

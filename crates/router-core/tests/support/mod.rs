@@ -423,6 +423,7 @@ pub fn plain_offer<'a>(delivery_id: u32) -> Offer<'a> {
         trace: amqp::message::Trace::default(),
         priority: 4,
         state: None,
+        stamp: 0,
         tag: None,
         manner: Default::default(),
     }

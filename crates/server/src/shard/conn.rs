@@ -49,6 +49,8 @@ pub(super) struct Conn {
     pub(super) policed: Option<Box<Policed>>,
     /// Bytes of the largest message that may come in.
     pub(super) max_message_size: u64,
+    /// The peer is a router that shares what it knows: its delivery tags may have stamps.
+    pub(super) shares: bool,
     /// Links by their index in the endpoint.
     pub(super) links: Vec<Link>,
     /// Sessions that this router has begun for links of its own.
@@ -233,6 +235,7 @@ impl Conn {
             authorised: None,
             policed: None,
             max_message_size: u64::MAX,
+            shares: false,
             links: Vec::new(),
             sessions: OwnSessions::default(),
             sending: VecDeque::new(),

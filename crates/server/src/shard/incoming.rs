@@ -6,7 +6,7 @@ use std::sync::Arc;
 use amqp::performative::Manner;
 use amqp::{DeliveryState, ErrorCondition};
 use amqp_endpoint::{IncomingTransfer, LinkId};
-use router_core::{Core, InKey, LinkKey, Offer, Offered as Answer};
+use router_core::{Core, InKey, LinkKey, Offer, Offered as Answer, stamp_of};
 
 use super::feeding::{Resumption, Streaming};
 use super::host::{Offered, ShardHost};
@@ -64,6 +64,8 @@ struct Arrived {
     state: Option<DeliveryState>,
     /// On a link that is one with another, which nothing of the message is looked at for.
     tag: Option<Box<[u8]>>,
+    /// What tells it from all others, if a neighbour has said so; 0: nothing.
+    stamp: u64,
     /// How its sender wants it dealt with.
     manner: Manner,
 }
@@ -79,15 +81,17 @@ impl Arrived {
             settled: transfer.settled,
             state: transfer.state,
             tag: None,
+            stamp: 0,
             manner: Manner::default(),
         }
     }
 
-    /// `routed`: the link is one with another, and the tag goes on with the message.
+    /// `routed`: the link is one with another, and the tag goes on with the message. `shares`: the peer's tags may have stamps.
     #[inline]
-    fn on(routed: bool, transfer: IncomingTransfer<'_>) -> Self {
+    fn on(routed: bool, shares: bool, transfer: IncomingTransfer<'_>) -> Self {
         let tag = if routed { Some(transfer.tag.into()) } else { None };
-        Self { tag, manner: transfer.manner, ..Self::new(transfer) }
+        let stamp = if shares && !routed { stamp_of(transfer.tag) } else { 0 };
+        Self { tag, stamp, manner: transfer.manner, ..Self::new(transfer) }
     }
 }
 
@@ -96,7 +100,7 @@ impl ShardHost {
     #[inline]
     pub(super) fn transfer(&mut self, core: &mut Core<Self>, slot: u32, transfer: IncomingTransfer<'_>) {
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
-        let most = conn.max_message_size;
+        let (most, shares) = (conn.max_message_size, conn.shares);
         let link = conn.link_mut(transfer.link);
         let routed = link.routed;
         if let Some(incoming) = link.incoming.take() {
@@ -106,10 +110,10 @@ impl ShardHost {
         } else if transfer.payload.len() as u64 > most {
             self.oversize(core, slot, Arrived::new(transfer), Progress::Gathering(Gathered::default()));
         } else if transfer.more {
-            self.begin(core, slot, transfer, routed);
+            self.begin(core, slot, transfer, routed, shares);
         } else {
             let bytes = transfer.payload;
-            let arrived = Arrived::on(routed, transfer);
+            let arrived = Arrived::on(routed, shares, transfer);
             match offset_in(&self.buffer, bytes) {
                 Some(start) => self.offer_whole(core, slot, arrived, bytes, start),
                 // Some layer has put it elsewhere.
@@ -172,6 +176,7 @@ impl ShardHost {
             trace: router.trace,
             priority: examined.priority,
             state: arrived.state.take(),
+            stamp: arrived.stamp,
             tag: arrived.tag.as_deref(),
             manner: arrived.manner,
         };
@@ -218,12 +223,13 @@ impl ShardHost {
     }
 
     /// The first of several frames.
-    fn begin(&mut self, core: &mut Core<Self>, slot: u32, transfer: IncomingTransfer<'_>, routed: bool) {
+    fn begin(&mut self, core: &mut Core<Self>, slot: u32, transfer: IncomingTransfer<'_>, routed: bool, shares: bool) {
         let mut bytes = std::mem::take(&mut self.spare);
         bytes.extend_from_slice(transfer.payload);
         let nothing = Progress::Gathering(Gathered::default());
         let size = bytes.len() as u64;
-        let mut incoming = Box::new(Incoming { arrived: Arrived::on(routed, transfer), progress: nothing, size });
+        let mut incoming =
+            Box::new(Incoming { arrived: Arrived::on(routed, shares, transfer), progress: nothing, size });
         incoming.progress = self.gathered(core, slot, &mut incoming.arrived, Gathered { bytes, waits: false });
         self.put_back(slot, incoming);
     }

@@ -137,6 +137,7 @@ impl ShardHost {
             conn.endpoint.open(config);
         }
         let info = connection_info(conn, &open);
+        conn.shares = info.shares;
         let at = conn.at;
         let line = opened_line(&info);
         let mut properties = String::new();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use amqp::DeliveryState;
 use amqp::performative::Manner;
 use amqp_endpoint::{Connection, LinkId, NewDelivery};
-use router_core::{OutKey, Transmit};
+use router_core::{OutKey, OwnTag, Transmit};
 
 use super::place::LinkRef;
 use crate::content::{Content, Feed, Layout, Reader, ReaderState, Taken, Whole};
@@ -21,7 +21,7 @@ const QUANTUM: usize = 64 * 1024;
 /// A delivery tag: the router's own, or the one that the sender of a routed link gave.
 #[derive(Clone, Debug)]
 pub(super) enum Tag {
-    Own([u8; 8]),
+    Own(OwnTag),
     Given(Box<[u8]>),
 }
 
@@ -30,13 +30,13 @@ impl Tag {
     pub(super) fn of(how: &Transmit<'_>) -> Self {
         match how.routed_tag {
             Some(tag) => Self::Given(tag.into()),
-            None => Self::Own(how.tag.to_le_bytes()),
+            None => Self::Own(how.own_tag()),
         }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
-            Self::Own(tag) => tag,
+            Self::Own(tag) => tag.as_bytes(),
             Self::Given(tag) => tag,
         }
     }

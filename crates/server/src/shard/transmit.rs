@@ -27,10 +27,10 @@ impl ShardHost {
             && conn.at == link.conn
             && conn.may_send_now(link.link)
         {
-            let tag = how.tag.to_le_bytes();
+            let tag = how.own_tag();
             let new = NewDelivery {
                 key: key.0,
-                tag: how.routed_tag.unwrap_or(&tag),
+                tag: how.routed_tag.unwrap_or(tag.as_bytes()),
                 message_format: layout.message_format,
                 settled: how.settled,
                 state: how.state,
@@ -88,10 +88,10 @@ impl ShardHost {
         if !conn.may_send_now(link.link) {
             return None;
         }
-        let tag = how.tag.to_le_bytes();
+        let tag = how.own_tag();
         let new = NewDelivery {
             key: key.0,
-            tag: how.routed_tag.unwrap_or(&tag),
+            tag: how.routed_tag.unwrap_or(tag.as_bytes()),
             message_format: layout.message_format,
             settled: how.settled,
             state: how.state,

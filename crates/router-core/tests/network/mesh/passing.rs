@@ -28,6 +28,7 @@ impl Mesh {
             trace: annotations.trace,
             priority: message.priority,
             state: None,
+            stamp: 0,
             tag: None,
             manner: Default::default(),
         };
