@@ -7,6 +7,7 @@ use management::Attributes;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 /// How far a listener has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,8 +16,33 @@ pub(crate) enum Stand {
     LookingUp,
     /// It listens on these addresses.
     Listening(Vec<SocketAddr>),
-    /// It does not listen, and will not.
+    /// It does not listen. It may try again.
     Failed,
+}
+
+/// When a listener that could not listen tries again. (The old router does not: who creates a listener on a port that is in use
+/// has to delete it and create it again.)
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Again {
+    /// When, in the shards' time.
+    pub(crate) at: Duration,
+    /// The pause before that.
+    pause: Duration,
+    /// What went wrong, which the log was told.
+    pub(crate) reason: String,
+}
+
+impl Again {
+    /// The first pause; each further one is twice as long.
+    const FIRST: Duration = Duration::from_secs(1);
+    /// The longest.
+    const LONGEST: Duration = Duration::from_secs(30);
+
+    /// After what may have been a first failure.
+    pub(crate) fn after(before: Option<&Self>, now: Duration, reason: &str) -> Self {
+        let pause = before.map_or(Self::FIRST, |before| (before.pause * 2).min(Self::LONGEST));
+        Self { at: now + pause, pause, reason: reason.to_owned() }
+    }
 }
 
 /// A configured listener.
@@ -28,6 +54,8 @@ pub(crate) struct Listener {
     pub(crate) required: bool,
     pub(crate) tls: Option<Arc<ListenerTls>>,
     pub(crate) stand: Stand,
+    /// It could not listen, and tries again.
+    pub(crate) again: Option<Again>,
     /// Connections that came in by it.
     pub(crate) accepted: Arc<AtomicU64>,
     /// The mechanisms that it offers.
@@ -61,7 +89,7 @@ impl Listener {
         ))
     }
 
-    /// Whether it does not listen, and will not.
+    /// Whether it does not listen now.
     #[cfg(test)]
     pub(crate) fn has_failed(&self) -> bool {
         self.stand == Stand::Failed
@@ -106,6 +134,7 @@ mod tests {
             required: false,
             tls: None,
             stand: Stand::LookingUp,
+            again: None,
             accepted: Arc::default(),
             sasl: std::sync::Arc::new(|_, _| Box::new(security::ServerMechanisms::new())),
         }
@@ -141,6 +170,18 @@ mod tests {
     fn a_port_that_the_system_chose_is_announced_with_the_name() {
         let bound = ["127.0.0.1:40001".parse().unwrap()];
         assert_eq!(listener("0").announcement(&bound), "Listening on 127.0.0.1:40001 (l0)");
+    }
+
+    #[test]
+    fn pauses_between_attempts_to_listen_double_up_to_a_bound() {
+        let mut pauses = Vec::new();
+        let mut again = None;
+        for _ in 0..8 {
+            let next = Again::after(again.as_ref(), Duration::from_secs(100), "in use");
+            pauses.push((next.at - Duration::from_secs(100)).as_secs());
+            again = Some(next);
+        }
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 30, 30, 30]);
     }
 
     #[test]

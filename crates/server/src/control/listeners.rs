@@ -1,7 +1,7 @@
 //! All listeners: opening, announcing and closing them.
 
 use crate::authentication::Authentication;
-use crate::control::listener::{Listener, Stand, usable};
+use crate::control::listener::{Again, Listener, Stand, usable};
 use crate::control::live_profile::LiveProfile;
 use crate::control::lookup::{Asker, Lookups};
 use crate::control::profiles::Profiles;
@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A listener without which the router must not run cannot listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +59,8 @@ impl Listeners {
         self.last_id += 1;
         let id = ListenerId(self.last_id);
         let stand = Stand::LookingUp;
-        let listener = Listener { attributes, config, required, tls, stand, sasl, accepted: Arc::default() };
+        let listener =
+            Listener { attributes, config, required, tls, stand, again: None, sasl, accepted: Arc::default() };
         let (target, role) = (listener.target(), listener.config.connection.role);
         let of_profile = settings::of_profile(&listener.config.connection);
         logging::log!(CONN_MGR, Info, "Configured Listener: {} proto=any, role={role}{of_profile}", target.text());
@@ -108,9 +110,27 @@ impl Listeners {
                     logging::log!(CONN_MGR, Warning, "{warning}");
                 }
                 listener.stand = Stand::Listening(bound);
+                listener.again = None;
                 Ok(())
             }
             Err(reason) => self.failed(id, &reason),
+        }
+    }
+
+    /// When a listener that could not listen tries again.
+    pub(crate) fn next_due(&self) -> Option<Duration> {
+        self.all.values().filter_map(|listener| Some(listener.again.as_ref()?.at)).min()
+    }
+
+    /// Has those try again whose time has come. Their hosts are looked up again, too.
+    pub(crate) fn begin_due(&mut self) {
+        let now = self.shards.now();
+        for (&id, listener) in &mut self.all {
+            if let Some(again) = listener.again.as_mut().filter(|again| again.at <= now) {
+                // Until it is known what comes of this.
+                again.at = Duration::MAX;
+                self.lookups.start(Asker::Listener(id), listener.target());
+            }
         }
     }
 
@@ -123,8 +143,14 @@ impl Listeners {
         let host_port = listener.target().text();
         let name = listener.name().to_owned();
         let was = std::mem::replace(&mut listener.stand, Stand::Failed);
-        logging::log!(SERVER, Error, "Listener error on {host_port}: {reason} - listen on {host_port} ({name})");
-        if listener.required && was == Stand::LookingUp {
+        let known = listener.again.as_ref().is_some_and(|again| again.reason == reason);
+        let initial = listener.required && was == Stand::LookingUp && listener.again.is_none();
+        if !known {
+            logging::log!(SERVER, Error, "Listener error on {host_port}: {reason} - listen on {host_port} ({name})");
+        }
+        if !initial {
+            listener.again = Some(Again::after(listener.again.as_ref(), self.shards.now(), reason));
+        } else {
             logging::log!(CONN_MGR, Error, "Listen on {host_port} failed during initial config");
             logging::log!(SERVER, Critical, "Shutting down, required listener failed {host_port}");
             return Err(RequiredListenerFailed { host_port });
@@ -169,6 +195,7 @@ impl Listeners {
                 self.shards.stop_listening(id);
             }
             listener.stand = Stand::Failed;
+            listener.again = None;
         }
     }
 

@@ -164,11 +164,13 @@ impl Plane {
         let edges = self.entities.edges.due();
         let uplink = self.entities.uplink.as_ref().and_then(EdgeUplink::due);
         let connectors = self.entities.connectors.next_due();
-        [network, edges, uplink, connectors].into_iter().flatten().fold(self.next_tick, Duration::min)
+        let listeners = self.entities.listeners.next_due();
+        [network, edges, uplink, connectors, listeners].into_iter().flatten().fold(self.next_tick, Duration::min)
     }
 
     fn take_timeout(&mut self) {
         self.entities.connectors.begin_due();
+        self.entities.listeners.begin_due();
         let now = self.shards.now();
         if let Some(network) = &mut self.entities.network
             && network.due().is_some_and(|due| due <= now)

@@ -129,6 +129,18 @@ async fn a_listener_that_cannot_listen_is_named() {
 }
 
 #[tokio::test]
+async fn a_listener_created_on_a_port_in_use_listens_when_the_port_is_free() {
+    let occupied = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = occupied.local_addr().unwrap().port();
+    let (mut router, port) = router(" http: yes\n", "").await;
+    router.create("listener", &[("host", "127.0.0.1"), ("port", &taken.to_string())]).unwrap();
+    router.until(|entities| entities.listeners.iter().any(|listener| listener.has_failed())).await;
+    drop(occupied);
+    router.until(|entities| entities.listeners.iter().all(|listener| !listener.has_failed())).await;
+    assert!(is(&router.get(port, "/healthz").await, "200", "OK\n"));
+}
+
+#[tokio::test]
 async fn a_router_without_its_network_lives_and_is_not_ready() {
     let nobody = free_port();
     let port = free_port();
