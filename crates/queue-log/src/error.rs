@@ -167,6 +167,12 @@ pub enum ReadError {
         /// Where in it, in bytes.
         offset: u64,
     },
+    /// The end of a large message is not there: it was never finished, or its file was cut.
+    #[error("{file}: was not finished, or its end is lost; {RESTORE}")]
+    Unfinished {
+        /// The file.
+        file: PathBuf,
+    },
     /// The operating system refuses.
     #[error("{file}: cannot read: {source}")]
     Io {

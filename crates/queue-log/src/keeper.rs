@@ -182,7 +182,26 @@ impl Keeper {
         Ok(Making { spare: self.shared.create()?, written: 0 })
     }
 
+    /// Keeps room for a checkpoint on a disk that gets full.
     fn reserve(&mut self) -> io::Result<Step> {
+        let state = self.shared.lock();
+        if state.has_reserve || state.full.is_some() || state.checkpointing {
+            return Ok(Step::Idle);
+        }
+        drop(state);
+        let path = self.shared.dir().join(names::RESERVE);
+        absent_is_fine(self.shared.disk.remove(&path))?;
+        let file = self.shared.disk.open(&path, Mode::Create)?;
+        let has_reserve = match file.allocate(u64::from(self.shared.settings.segment_bytes / 2)) {
+            Ok(()) => true,
+            // The next segment is there; that is what matters.
+            Err(error) if disk::is_full(&error) => {
+                absent_is_fine(self.shared.disk.remove(&path))?;
+                false
+            }
+            Err(error) => return Err(error),
+        };
+        self.shared.lock().has_reserve = has_reserve;
         Ok(Step::Idle)
     }
 }

@@ -47,12 +47,14 @@
 
 mod checkpoint;
 mod checksum;
+mod copy;
 #[cfg(test)]
 mod crash;
 mod disk;
 mod entry;
 mod error;
 mod format;
+mod inspect;
 mod keeper;
 mod large;
 mod log;
@@ -68,11 +70,13 @@ mod stats;
 mod window;
 mod writer;
 
+pub use copy::{Copied, restore};
 pub use disk::{Disk, DiskFile, Mode, RealDisk};
 #[cfg(any(test, feature = "testing"))]
 pub use disk::{Fault, FaultyDisk};
 pub use entry::{Entry, Need, Part};
 pub use error::{HostError, LogError, OpenError, ReadError};
+pub use inspect::{Item, Problem, Verified, dump, verify};
 pub use large::{Kept, LargeReader, LargeWriter};
 pub use log::{Log, Sparse};
 pub use read::Reader;

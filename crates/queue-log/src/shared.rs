@@ -8,7 +8,7 @@ use crate::segment::{Prepared, Segment};
 use crate::settings::{Notice, Settings, Watcher};
 use crate::stats::Counters;
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,6 +61,8 @@ pub(crate) struct State {
     pub(crate) pins: usize,
     /// Large messages to be removed when there are no pins any more.
     pub(crate) large_doomed: Vec<u64>,
+    /// Large messages that are still being written: no entry names them yet.
+    pub(crate) large_open: BTreeSet<u64>,
     /// Counter in the ids of large messages.
     pub(crate) next_large: u64,
     /// The entry up to which the newest snapshot goes.

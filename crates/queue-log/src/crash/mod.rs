@@ -10,6 +10,11 @@ use crate::error::OpenError;
 use run::{Plague, Run, Seen};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+/// An empty store with small segments and no threads.
+pub(crate) fn store_in_memory() -> crate::log::Log {
+    model::Model::new().check(&crate::disk::FaultyDisk::new(1)).log
+}
+
 /// Steps of one run.
 const STEPS: u64 = 120;
 
@@ -66,6 +71,9 @@ fn damaged(run: &mut Run) -> bool {
         2 => disk.flip(path, run.random.below(bytes.len() as u64 * 8)),
         _ => {
             let full: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at] != 0).collect();
+            if full.is_empty() {
+                return true;
+            }
             let at = full[run.random.below(full.len() as u64) as usize];
             disk.flip(path, at as u64 * 8 + run.random.below(8));
         }

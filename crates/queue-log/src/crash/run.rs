@@ -1,15 +1,18 @@
 //! One run: a store is used for a while, and at each operation of its disk the power is cut.
 
 use super::host::{Ear, State};
-use super::model::{Model, Opened, settings};
+use super::model::{DIR, Model, Opened, settings};
+use crate::copy::restore;
 use crate::disk::{Fault, FaultyDisk, Random};
 use crate::entry::Need;
 use crate::error::LogError;
+use crate::inspect::verify;
 use crate::keeper::Keeper;
 use crate::log::Log;
 use crate::settings::Notice;
 use crate::shared::Step;
 use crate::writer::Writer;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What goes wrong beside the power.
@@ -77,7 +80,7 @@ impl Run {
             self.disk.recorded();
             self.note();
         }
-        self.finish();
+        self.settle();
     }
 
     /// The store as it is found after the process was killed, with nothing under way.
@@ -185,6 +188,13 @@ impl Run {
         let kill = self.random.below(4) == 0;
         let after = if kill { disk.after_kill() } else { disk.after_power_cut(self.random.next()) };
         after.set_capacity(None);
+        if self.random.below(8) == 0 {
+            let verified = verify(&after, Path::new(DIR)).unwrap();
+            let last = verified.last;
+            assert!(verified.problems.is_empty(), "a crash is taken for a problem: {verified:?}");
+            assert_eq!(self.model.check(&after).state.applied, last);
+            return;
+        }
         let opened = self.model.check(&after);
         self.seen.torn += u64::from(opened.ear.heard(|notice| matches!(notice, Notice::TornTail { .. })));
         if self.random.below(4) == 0 {
@@ -234,8 +244,9 @@ impl Run {
     }
 
     /// All that is queued gets to the disk once there is room and nothing fails.
-    fn finish(&mut self) {
+    fn settle(&mut self) {
         self.disk.set_capacity(None);
+        self.disk.fail_no_more();
         for _ in 0..200 {
             self.writer.step();
             self.keeper.step();
@@ -244,8 +255,20 @@ impl Run {
         if self.log.shared.lock().failed.is_none() {
             assert_eq!(self.model.durable, self.model.entries.len() as u64, "the log does not go on");
         }
+    }
+
+    /// The end of a run: a backup, and a store made from it.
+    fn finish(&mut self) {
+        self.settle();
         self.seen.recycled += self.log.stats().recycled;
         self.model.check(&self.disk.after_power_cut(self.random.next()));
+        if self.log.shared.lock().failed.is_none() {
+            self.log.backup(Path::new("/backup")).unwrap();
+            self.disk.remove_all(Path::new(DIR));
+            restore(&self.disk, Path::new("/backup"), Path::new(DIR)).unwrap();
+            let restored = self.model.check(&self.disk.after_power_cut(self.random.next()));
+            assert_eq!(restored.state.applied, self.model.durable);
+        }
         assert!(self.log.stats().disk_bytes <= 8192 * (settings().spare_segments + self.log.stats().files) as u64);
     }
 }

@@ -1,7 +1,8 @@
 //! Large messages: each in a file of its own, written while it comes, so that none of it need be kept in memory. An entry
 //! names it by its id.
 //!
-//! A file is a header and blocks of equal size (the last may be shorter), each with its length and checksum before it.
+//! A file is a header and blocks of equal size (the last may be shorter), each with its length and checksum before it, and a
+//! block without contents that says that this was all.
 
 mod reader;
 mod writer;
@@ -49,6 +50,7 @@ impl Log {
         let mut state = self.shared.lock();
         let id = u64::from(self.shared.run) << 32 | state.next_large;
         state.next_large += 1;
+        state.large_open.insert(id);
         drop(state);
         LargeWriter::new(Arc::clone(&self.shared), id)
     }
@@ -118,6 +120,13 @@ fn seed(store: &[u8; 16], id: u64) -> Seed {
 /// A block's checksum: of its place among the blocks, and its contents.
 fn block_checksum(seed: Seed, number: u64, contents: &[u8]) -> u32 {
     crc32c::crc32c_append(seed.of(&number.to_le_bytes()), contents)
+}
+
+/// The block after the last: it has no contents.
+fn end_block(seed: Seed, number: u64) -> [u8; BLOCK_HEAD] {
+    let mut bytes = [0; BLOCK_HEAD];
+    bytes[4..].copy_from_slice(&block_checksum(seed, number, &[]).to_le_bytes());
+    bytes
 }
 
 /// Where a block is.

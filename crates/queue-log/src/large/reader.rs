@@ -1,6 +1,6 @@
 //! Reads a large message, from wherever one wants.
 
-use super::{BLOCK, BLOCK_HEAD, HEADER, MAGIC, block_checksum, place_of, seed};
+use super::{BLOCK, BLOCK_HEAD, HEADER, MAGIC, block_checksum, end_block, place_of, seed};
 use crate::checksum::{Seed, u32_at, u64_at};
 use crate::disk::DiskFile;
 use crate::error::ReadError;
@@ -33,7 +33,7 @@ impl LargeReader {
         Ok(LargeReader { file, path, seed: seed(store, id), block: None })
     }
 
-    /// Bytes of the message, at most so many: fewer where a block ends, none where the message does.
+    /// Bytes of the message, at most so many: fewer where a block ends, none where the message ends.
     ///
     /// # Errors
     /// If the disk cannot be read, or has not what was written.
@@ -51,21 +51,32 @@ impl LargeReader {
 
     fn load(&mut self, number: u64) -> Result<Vec<u8>, ReadError> {
         let at = place_of(number);
-        let io = |source| ReadError::Io { file: self.path.clone(), source };
-        let mut bytes = vec![0; BLOCK_HEAD + BLOCK];
-        let read = self.file.read_at(&mut bytes, at).map_err(io)?;
-        if read == 0 {
-            return Ok(Vec::new());
+        let corrupt = || ReadError::CorruptMessage { file: self.path.clone(), offset: at };
+        // The block, and what must come after it if it is not full.
+        let mut bytes = vec![0; BLOCK_HEAD + BLOCK + BLOCK_HEAD];
+        let read = self.file.read_at(&mut bytes, at);
+        let read = read.map_err(|source| ReadError::Io { file: self.path.clone(), source })?;
+        bytes.truncate(read);
+        if read < BLOCK_HEAD {
+            return Err(ReadError::Unfinished { file: self.path.clone() });
         }
-        let size = if read < BLOCK_HEAD { usize::MAX } else { u32_at(&bytes, 0) as usize };
-        let contents = bytes.get(BLOCK_HEAD..BLOCK_HEAD.saturating_add(size)).filter(|_| BLOCK_HEAD + size <= read);
-        match contents {
-            Some(contents) if block_checksum(self.seed, number, contents) == u32_at(&bytes, 4) => {
-                bytes.drain(..BLOCK_HEAD);
-                bytes.truncate(size);
-                Ok(bytes)
-            }
-            _ => Err(ReadError::CorruptMessage { file: self.path.clone(), offset: at }),
+        let size = u32_at(&bytes, 0) as usize;
+        if size > BLOCK {
+            return Err(corrupt());
         }
+        let end = BLOCK_HEAD + size;
+        let Some(contents) = bytes.get(BLOCK_HEAD..end) else {
+            return Err(ReadError::Unfinished { file: self.path.clone() });
+        };
+        if block_checksum(self.seed, number, contents) != u32_at(&bytes, 4) {
+            return Err(corrupt());
+        }
+        if (1..BLOCK).contains(&size) && bytes.get(end..end + BLOCK_HEAD) != Some(&end_block(self.seed, number + 1)[..])
+        {
+            return Err(ReadError::Unfinished { file: self.path.clone() });
+        }
+        bytes.truncate(end);
+        bytes.drain(..BLOCK_HEAD);
+        Ok(bytes)
     }
 }

@@ -1,6 +1,6 @@
 //! Writes a large message as it comes.
 
-use super::{BLOCK, BLOCK_HEAD, HEADER, MAGIC, block_checksum, place_of, seed};
+use super::{BLOCK, BLOCK_HEAD, HEADER, MAGIC, block_checksum, end_block, place_of, seed};
 use crate::checksum::Seed;
 use crate::disk::{DiskFile, Mode, write_all};
 use crate::format::{VERSION, names};
@@ -26,7 +26,11 @@ pub struct LargeWriter {
 impl LargeWriter {
     pub(super) fn new(shared: Arc<Shared>, id: u64) -> io::Result<Self> {
         let path = shared.large_path(id);
-        let file = shared.disk.open(&path, Mode::Create)?;
+        let opened = shared.disk.open(&path, Mode::Create);
+        if opened.is_err() {
+            shared.lock().large_open.remove(&id);
+        }
+        let file = opened?;
         let seed = seed(&shared.store, id);
         let mut header = [0; HEADER];
         header[..8].copy_from_slice(&MAGIC);
@@ -55,7 +59,10 @@ impl LargeWriter {
     /// # Errors
     /// As the operating system says; the message is of no use then.
     pub fn append(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        self.synced = false;
+        if self.synced {
+            self.synced = false;
+            self.shared.lock().large_open.insert(self.id);
+        }
         while !bytes.is_empty() {
             let take = bytes.len().min(BLOCK + BLOCK_HEAD - self.block.len());
             self.block.extend_from_slice(&bytes[..take]);
@@ -74,12 +81,18 @@ impl LargeWriter {
     /// # Errors
     /// As the operating system says; the message is of no use then.
     pub fn sync(&mut self) -> io::Result<()> {
+        let mut end = place_of(self.number);
+        let mut number = self.number;
         if self.block.len() > BLOCK_HEAD {
             self.write_block()?;
+            end += self.block.len() as u64;
+            number += 1;
         }
+        write_all(&*self.file, &end_block(self.seed, number), end)?;
         self.file.sync()?;
         self.shared.disk.sync_dir(&self.shared.dir().join(names::LARGE))?;
         self.synced = true;
+        self.shared.lock().large_open.remove(&self.id);
         Ok(())
     }
 
@@ -97,6 +110,7 @@ impl Drop for LargeWriter {
         if !self.synced {
             // If it cannot be removed now, it is an orphan when the store is opened next.
             let _ = absent_is_fine(self.shared.disk.remove(&self.path));
+            self.shared.lock().large_open.remove(&self.id);
         }
     }
 }

@@ -26,7 +26,9 @@ pub(crate) struct Behind {
 /// What to look for.
 pub(crate) struct Search {
     pub(crate) seed: Seed,
-    /// Where the log ends in this segment.
+    /// Where to begin.
+    pub(crate) from: u64,
+    /// A record proves something if its write began behind this place: where the log ends.
     pub(crate) end: u64,
     /// Records have this number or a higher one.
     pub(crate) next: u64,
@@ -40,7 +42,7 @@ impl Search {
     /// Looks through the rest of a segment.
     pub(crate) fn look(&self, window: &mut Window) -> io::Result<Behind> {
         let mut behind = Behind::default();
-        let mut at = self.end;
+        let mut at = self.from;
         while at + FIXED as u64 <= window.end() {
             // Twice, for the borrow: the second time it is in memory.
             let size = (window.end() - at).min((BLOCK + FIXED) as u64) as usize;

@@ -1,6 +1,6 @@
 //! Opening a store: what is there, is it whole, and where does the log go on?
 
-mod evidence;
+pub(crate) mod evidence;
 mod replay;
 pub(crate) mod survey;
 pub(crate) mod walk;
@@ -31,7 +31,7 @@ pub(crate) struct Recovered {
 /// was not finished is removed.
 pub(crate) fn recover(disk: &dyn Disk, settings: &Settings, recover: &mut dyn Recover) -> Result<Recovered, OpenError> {
     let dir = settings.path.as_path();
-    let mut survey = Survey::new(disk, dir)?;
+    let mut survey = Survey::new(disk, dir, Mode::Write)?;
     let identity = match survey.identity {
         Some(identity) => identity,
         None => found(disk, dir)?,
@@ -42,11 +42,9 @@ pub(crate) fn recover(disk: &dyn Disk, settings: &Settings, recover: &mut dyn Re
     let (replayed, checkpoint) = read(disk, dir, &survey, identity, recover)?;
     settle(disk, dir, &survey, &replayed)?;
     let notices = replayed.notices.clone();
-    let has_reserve = survey.has_reserve;
     let old: Vec<u64> = survey.snapshots.iter().copied().filter(|index| *index < checkpoint).collect();
     let mut state = state_of(replayed, checkpoint);
     state.next_epoch = state.next_epoch.max(1);
-    state.has_reserve = has_reserve;
     state.old_snapshots = old.iter().map(|index| dir.join(names::snapshot(*index))).collect();
     state.next_free = survey.free.iter().map(|(number, _)| number + 1).max().unwrap_or(1);
     for (_, path) in std::mem::take(&mut survey.free) {
@@ -187,6 +185,7 @@ fn state_of(replayed: Replayed, checkpoint: u64) -> State {
         has_reserve: false,
         pins: 0,
         large_doomed: Vec::new(),
+        large_open: std::collections::BTreeSet::new(),
         next_large: 1,
         checkpoint,
         checkpointing: false,

@@ -196,7 +196,8 @@ impl Known<'_> {
         for (at, later) in chain.iter().enumerate() {
             // In the later ones any record is a proof: they are written to when this one is full and synced.
             let seed = Seed::new(&self.store, later.epoch);
-            let search = Search { seed, end: if at == 0 { end } else { 0 }, next, run, last_run: self.last_run };
+            let end = if at == 0 { end } else { 0 };
+            let search = Search { seed, from: end, end, next, run, last_run: self.last_run };
             if at > 0 {
                 window = crate::window::Window::new(Arc::clone(&later.file), u64::from(later.size), 1024 * 1024);
             }

@@ -21,7 +21,6 @@ pub(crate) struct Survey {
     pub(crate) snapshots: Vec<u64>,
     /// What was not finished.
     pub(crate) temporary: Vec<PathBuf>,
-    pub(crate) has_reserve: bool,
 }
 
 /// A segment's file, whose header is right.
@@ -34,20 +33,18 @@ pub(crate) struct Found {
 }
 
 impl Survey {
-    pub(crate) fn new(disk: &dyn Disk, dir: &Path) -> Result<Self, OpenError> {
+    pub(crate) fn new(disk: &dyn Disk, dir: &Path, mode: Mode) -> Result<Self, OpenError> {
         let mut survey = Survey {
             identity: read_identity(disk, &dir.join(names::IDENTITY))?,
             segments: Vec::new(),
             free: Vec::new(),
             snapshots: Vec::new(),
             temporary: Vec::new(),
-            has_reserve: false,
         };
         for name in list(disk, dir)? {
             if names::is_temporary(&name) {
                 survey.temporary.push(dir.join(&name));
             }
-            survey.has_reserve |= name == names::RESERVE;
             survey.snapshots.extend(names::snapshot_index(&name));
         }
         survey.snapshots.sort_unstable_by(|one, other| other.cmp(one));
@@ -72,20 +69,20 @@ impl Survey {
             };
         };
         for (epoch, path) in epochs {
-            survey.segments.push(open_segment(disk, &store, epoch, path)?);
+            survey.segments.push(open_segment(disk, mode, &store, epoch, path)?);
         }
         Ok(survey)
     }
 }
 
-fn list(disk: &dyn Disk, dir: &Path) -> Result<Vec<String>, OpenError> {
+pub(crate) fn list(disk: &dyn Disk, dir: &Path) -> Result<Vec<String>, OpenError> {
     match disk.list(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         other => other.place("read", dir),
     }
 }
 
-fn read_identity(disk: &dyn Disk, path: &Path) -> Result<Option<Identity>, OpenError> {
+pub(crate) fn read_identity(disk: &dyn Disk, path: &Path) -> Result<Option<Identity>, OpenError> {
     let file = match disk.open(path, Mode::Read) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other.place("open", path)?,
@@ -104,8 +101,14 @@ fn read_identity(disk: &dyn Disk, path: &Path) -> Result<Option<Identity>, OpenE
     }
 }
 
-fn open_segment(disk: &dyn Disk, store: &[u8; 16], epoch: u64, path: PathBuf) -> Result<Found, OpenError> {
-    let file = disk.open(&path, Mode::Write).place("open", &path)?;
+pub(crate) fn open_segment(
+    disk: &dyn Disk,
+    mode: Mode,
+    store: &[u8; 16],
+    epoch: u64,
+    path: PathBuf,
+) -> Result<Found, OpenError> {
+    let file = disk.open(&path, mode).place("open", &path)?;
     let mut bytes = [0; header::SIZE];
     let read = file.read_at(&mut bytes, 0).place("read", &path)?;
     let corrupt = |offset, what: String| Err(OpenError::Corrupt { file: path.clone(), offset, what, remedy: RESTORE });

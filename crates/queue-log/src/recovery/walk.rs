@@ -44,6 +44,11 @@ impl Walk {
         Walk { window, seed, at: u64::from(DATA), next, run, start: None }
     }
 
+    /// From another place than the beginning, where the entry with this number is.
+    pub(crate) fn at(found: &Found, seed: Seed, (at, next): (u64, u64), run: u32) -> Self {
+        Walk { at, ..Walk::new(found, seed, next, run) }
+    }
+
     /// What comes next, and goes past it.
     pub(crate) fn step(&mut self) -> io::Result<Here<'_>> {
         let at = self.at;

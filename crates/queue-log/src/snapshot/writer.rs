@@ -37,7 +37,7 @@ impl<'a> Writer<'a> {
         header[32..40].copy_from_slice(&index.to_le_bytes());
         let checksum = crc32c::crc32c(&header[..60]);
         header[60..].copy_from_slice(&checksum.to_le_bytes());
-        write_all(&*file, &header, 0)?;
+        put(&*file, &header, 0, make_room)?;
         let block = vec![0; BLOCK_HEAD];
         Ok(Writer { file, seed: seed(store, index), at: HEADER as u64, synced: 0, number: 0, block, make_room })
     }
@@ -57,10 +57,7 @@ impl<'a> Writer<'a> {
         let (size, checksum) = (contents.len() as u32, block_checksum(self.seed, self.number, contents));
         self.block[..4].copy_from_slice(&size.to_le_bytes());
         self.block[4..8].copy_from_slice(&checksum.to_le_bytes());
-        match write_all(&*self.file, &self.block, self.at) {
-            Err(error) if is_full(&error) && (self.make_room)() => write_all(&*self.file, &self.block, self.at)?,
-            other => other?,
-        }
+        put(&*self.file, &self.block, self.at, self.make_room)?;
         self.at += self.block.len() as u64;
         self.number += 1;
         self.block.truncate(BLOCK_HEAD);
@@ -84,5 +81,13 @@ impl Write for Writer<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// Writes, and once more if room can be made.
+fn put(file: &dyn DiskFile, bytes: &[u8], at: u64, make_room: &dyn Fn() -> bool) -> io::Result<()> {
+    match write_all(file, bytes, at) {
+        Err(error) if is_full(&error) && make_room() => write_all(file, bytes, at),
+        other => other,
     }
 }

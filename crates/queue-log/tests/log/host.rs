@@ -57,6 +57,10 @@ impl Ear {
         self.wait(|(_, notices)| notices.iter().any(&wanted));
     }
 
+    pub(crate) fn count(&self, wanted: impl Fn(&Notice) -> bool) -> usize {
+        self.heard.lock().1.iter().filter(|notice| wanted(notice)).count()
+    }
+
     fn wait(&self, done: impl Fn(&(u64, Vec<Notice>)) -> bool) {
         let mut heard = self.heard.lock();
         while !done(&heard) {

@@ -2,5 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod copies;
 mod host;
 mod simple;
+mod troubles;

@@ -78,6 +78,11 @@ impl FaultyDisk {
         self.inner.lock().faults.insert(operation, fault);
     }
 
+    /// No operation is made to fail any more.
+    pub fn fail_no_more(&self) {
+        self.inner.lock().faults.clear();
+    }
+
     /// Bytes that all files together may have from now on.
     pub fn set_capacity(&self, bytes: Option<u64>) {
         self.inner.lock().capacity = bytes;
@@ -128,6 +133,15 @@ impl FaultyDisk {
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let inner = self.inner.lock();
         inner.names.live.iter().map(|(path, inode)| (path.clone(), inner.inodes[inode].live.to_vec())).collect()
+    }
+
+    /// Removes all files of a directory and those below it.
+    pub fn remove_all(&self, dir: &Path) {
+        let mut inner = self.inner.lock();
+        let inside: Vec<PathBuf> = inner.names.live.keys().filter(|path| path.starts_with(dir)).cloned().collect();
+        for path in inside {
+            inner.names.forget(&path);
+        }
     }
 
     /// Cuts off the end of a file.

@@ -62,6 +62,13 @@ impl Names {
         Ok(())
     }
 
+    /// Removes a file for good.
+    pub(super) fn forget(&mut self, path: &Path) {
+        self.live.remove(path);
+        self.durable.remove(path);
+        self.pending.clear();
+    }
+
     pub(super) fn sync(&mut self, dir: &Path) {
         for change in self.pending.extract_if(.., |change| change.dir() == Some(dir)) {
             change.apply(&mut self.durable);
