@@ -56,6 +56,11 @@ impl AutoLink {
         self.at.values().map(|at| at.state).max().unwrap_or(AutoLinkState::Inactive)
     }
 
+    /// It is a user's, and not the surroundings' own.
+    fn is_shown(&self) -> bool {
+        self.given.via != RouteVia::Internal
+    }
+
     /// The address at the container.
     fn external(&self) -> &str {
         self.given.external_address.as_deref().unwrap_or(&self.given.address)
@@ -74,7 +79,7 @@ pub(crate) struct AutoLinks {
 impl AutoLinks {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.by_id.len()
+        self.by_id.values().filter(|auto| auto.is_shown()).count()
     }
 
     /// When the next one is to be tried again.
@@ -141,7 +146,7 @@ impl<H: Host> Core<H> {
     /// All auto-links, in order of identity.
     pub fn auto_links(&self) -> Vec<AutoLinkSnapshot<'_>> {
         let link = |auto: &AutoLink| auto.at.values().rev().find_map(|at| Some(self.links.get(at.link?)?.id));
-        let all = self.auto_links.by_id.iter();
+        let all = self.auto_links.by_id.iter().filter(|(_, auto)| auto.is_shown());
         all.map(|(id, auto)| AutoLinkSnapshot {
             id: *id,
             name: auto.given.name.as_deref(),

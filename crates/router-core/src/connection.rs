@@ -52,6 +52,7 @@ impl<H: Host> Core<H> {
         self.tick(now);
         // Between routers annotations are never stripped.
         let between_routers = matches!(info.role, Role::InterRouter | Role::Edge);
+        self.internal_connections += u64::from(info.internal);
         let key = self.connections.insert(Connection {
             host: conn,
             closing: false,
@@ -103,7 +104,9 @@ impl<H: Host> Core<H> {
         if role == Role::RouteContainer {
             self.auto_links_closed(host, conn.0);
         }
-        self.connections.remove(conn.0);
+        if let Some(connection) = self.connections.remove(conn.0) {
+            self.internal_connections -= u64::from(connection.info.internal);
+        }
     }
 
     /// Tells whether deliveries may be transmitted to a connection. While not, they queue; nothing is dropped for it.

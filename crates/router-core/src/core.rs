@@ -51,6 +51,10 @@ pub struct Core<H: Host> {
     /// Connections to other routers, by their number; `NONE`: the number is free.
     pub(crate) neighbors: Vec<u32>,
     pub(crate) statistics: RouterStatistics,
+    /// Connections that are the surroundings' own, and are not counted.
+    pub(crate) internal_connections: u64,
+    /// Links of those.
+    pub(crate) internal_links: u64,
     /// Connection identity last given.
     pub(crate) next_connection: u64,
     /// Identity last given to a link or a configured entity: one counter for all, as in the old router.
@@ -96,6 +100,8 @@ impl<H: Host> Core<H> {
             routes_changed: Now::ZERO,
             neighbors: Vec::new(),
             statistics: RouterStatistics::default(),
+            internal_connections: 0,
+            internal_links: 0,
             next_connection: 0,
             next_identity: 0,
             next_address: 0,

@@ -46,6 +46,11 @@ pub trait Host {
     /// There is nothing (more) to send: give the unused credit back to the receiving peer that drains.
     fn drained(&mut self, link: Self::Link);
 
+    /// What was held up on the other one of two links that are one has gone: more can be sent on this link of the
+    /// surroundings' own ([`ConnectionInfo::internal`](crate::ConnectionInfo)), as
+    /// [`Core::may_send`](crate::Core::may_send) says.
+    fn room(&mut self, _link: Self::Link) {}
+
     /// Passes on what a flow of the peer of the other one of two links that are one had as properties.
     fn say_with_flow(&mut self, _link: Self::Link, _properties: Map) {}
 

@@ -153,6 +153,9 @@ pub struct ConnectionInfo {
     pub strip_annotations: StripAnnotations,
     /// `linkCapacity`: initial credit for senders, and bound of queued presettled deliveries (deliveries).
     pub link_capacity: u32,
+    /// Nothing is at its other end but the surroundings themselves, which keep queues there: it is nobody's, and neither
+    /// shown nor counted. [`RouteVia::Internal`] leads there.
+    pub internal: bool,
 }
 
 impl ConnectionInfo {
@@ -162,6 +165,7 @@ impl ConnectionInfo {
             && match via {
                 RouteVia::Container(id) => *id == self.container,
                 RouteVia::Connection(name) => self.configured_name.as_ref() == Some(name),
+                RouteVia::Internal => self.internal,
                 RouteVia::Nothing => false,
             }
     }
@@ -271,6 +275,9 @@ pub enum RouteVia {
     Container(String),
     /// Those of the connector or listener with this name.
     Connection(String),
+    /// Those behind which are the surroundings themselves ([`ConnectionInfo::internal`]). Link routes and auto-links of this
+    /// kind are made by the surroundings, and neither shown nor counted.
+    Internal,
     /// None on this router.
     #[default]
     Nothing,

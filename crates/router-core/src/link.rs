@@ -204,6 +204,7 @@ impl<H: Host> Core<H> {
             kept_streams: None,
         });
         let link = index_of(key);
+        self.internal_links += u64::from(self.connections[conn].info.internal);
         self.list_in_connection(link);
         self.schedule_scan();
         link
@@ -259,6 +260,7 @@ impl<H: Host> Core<H> {
         self.unlist_from_connection(link);
         let Some(link) = self.links.remove_at(link) else { return };
         self.statistics.links_blocked -= u64::from(link.blocked);
+        self.internal_links -= u64::from(self.connections[link.conn].info.internal);
         if host.log_enabled(Module::RouterCore, Level::Info) {
             let (conn, count) = (self.connections[link.conn].info.id, link.counters.all());
             host.log(

@@ -43,12 +43,14 @@ pub(crate) struct LinkRoutes {
     /// Those that connections made for themselves, by the key of the connection.
     by_connection: BTreeMap<u64, BTreeSet<u64>>,
     names: BTreeSet<String>,
+    /// How many are the surroundings' own.
+    internal: usize,
 }
 
 impl LinkRoutes {
     /// How many are configured.
     pub(crate) fn len(&self) -> usize {
-        self.by_id.len() - self.by_connection.values().map(BTreeSet::len).sum::<usize>()
+        self.by_id.len() - self.internal - self.by_connection.values().map(BTreeSet::len).sum::<usize>()
     }
 
     /// The addresses whose pattern fits a terminus best.
@@ -188,6 +190,7 @@ impl<H: Host> Core<H> {
         let (add_prefix, del_prefix) = (new.add_external_prefix, new.del_external_prefix);
         let (name, direction, via) = (new.name, new.direction, new.via);
         let connections = 0;
+        self.link_routes.internal += usize::from(via == RouteVia::Internal);
         let route = LinkRoute {
             name,
             text,
@@ -224,6 +227,7 @@ impl<H: Host> Core<H> {
             self.drop_if_idle(addr);
         }
         let Some(route) = self.link_routes.by_id.remove(&id) else { return false };
+        self.link_routes.internal -= usize::from(route.via == RouteVia::Internal);
         match (route.name, route.connection) {
             (_, Some(conn)) => {
                 if let Some(own) = self.link_routes.by_connection.get_mut(&conn.0) {
@@ -241,7 +245,8 @@ impl<H: Host> Core<H> {
 
     /// All link routes of the configuration, in order of identity.
     pub fn link_routes(&self) -> Vec<LinkRouteSnapshot<'_>> {
-        self.link_route_snapshots().filter(|route| route.connection.is_none()).collect()
+        let shown = |route: &LinkRouteSnapshot<'_>| route.connection.is_none() && *route.via != RouteVia::Internal;
+        self.link_route_snapshots().filter(shown).collect()
     }
 
     /// All link routes that connections made for themselves, in order of identity.

@@ -45,15 +45,15 @@ impl<H: Host> Core<H> {
 
     /// All connections, in order of identity.
     pub fn connections(&self, now: Now) -> Vec<ConnectionSnapshot<'_>> {
-        let mut all: Vec<_> =
-            self.connections.iter().filter_map(|(key, _)| self.connection(now, ConnKey(key))).collect();
+        let mut all: Vec<_> = self.each_connection(now).collect();
         all.sort_unstable_by_key(|connection| connection.id);
         all
     }
 
     /// Connections in any order, looked at one after the other: for who wants only some.
     pub fn each_connection(&self, now: Now) -> impl Iterator<Item = ConnectionSnapshot<'_>> {
-        self.connections.iter().filter_map(move |(key, _)| self.connection(now, ConnKey(key)))
+        let shown = self.connections.iter().filter(|(_, connection)| !connection.info.internal);
+        shown.filter_map(move |(key, _)| self.connection(now, ConnKey(key)))
     }
 
     /// One connection.
@@ -89,14 +89,15 @@ impl<H: Host> Core<H> {
 
     /// All links, in order of identity.
     pub fn links(&self, now: Now) -> Vec<LinkSnapshot<'_>> {
-        let mut all: Vec<_> = self.links.iter().filter_map(|(key, _)| self.link(now, LinkKey(key))).collect();
+        let mut all: Vec<_> = self.each_link(now).collect();
         all.sort_unstable_by_key(|link| link.id);
         all
     }
 
     /// Links in any order, looked at one after the other: for who wants only some.
     pub fn each_link(&self, now: Now) -> impl Iterator<Item = LinkSnapshot<'_>> {
-        self.links.iter().filter_map(move |(key, _)| self.link(now, LinkKey(key)))
+        let shown = self.links.iter().filter(|(_, link)| !self.connections[link.conn].info.internal);
+        shown.filter_map(move |(key, _)| self.link(now, LinkKey(key)))
     }
 
     /// One link.
@@ -160,8 +161,8 @@ impl<H: Host> Core<H> {
     pub fn statistics(&self) -> RouterStatistics {
         RouterStatistics {
             addr_count: self.addresses.len() as u64,
-            link_count: self.links.len() as u64,
-            connection_count: self.connections.len() as u64,
+            link_count: self.links.len() as u64 - self.internal_links,
+            connection_count: self.connections.len() as u64 - self.internal_connections,
             node_count: self.routers.len() as u64,
             auto_link_count: self.auto_links.len() as u64,
             link_route_count: self.link_routes.len() as u64,

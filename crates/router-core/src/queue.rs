@@ -78,7 +78,7 @@ impl<H: Host> Core<H> {
     }
 
     /// Notes that a link has deliveries for a connection that cannot take them now.
-    fn wait_for_room(&mut self, index: u32) {
+    pub(crate) fn wait_for_room(&mut self, index: u32) {
         let key = self.links.key_at(index);
         let link = &mut self.links[index];
         let connection = &mut self.connections[link.conn];

@@ -3,7 +3,7 @@
 //! The peer that sends has as much credit as the peer that receives has given, less what is on its way. That holds after
 //! each step, whoever takes credit back or does not use it.
 
-use crate::arena::index_of;
+use crate::arena::{NONE, index_of};
 use crate::core::Core;
 use crate::forward::Passage;
 use crate::{Host, LinkKey, Now, Offered};
@@ -47,7 +47,30 @@ impl<H: Host> Core<H> {
         if self.links[receiver].draining {
             self.relay_drained(host, receiver);
         }
+        if let Some(sender) = self.partner(&self.links[receiver])
+            && self.connections[self.links[sender].conn].info.internal
+            && self.takes_more(receiver)
+        {
+            host.room(self.links[sender].host);
+        }
         self.part_when_through(host, receiver);
+    }
+
+    /// Whether a delivery would leave at once on a link: nothing is queued before it.
+    fn takes_more(&self, receiver: u32) -> bool {
+        let link = &self.links[receiver];
+        link.queue_head == NONE && link.busy == NONE && self.connections[link.conn].writable
+    }
+
+    /// Whether what the surroundings send on a link of their own would leave at once by the other one of the two links
+    /// that are one. If not, it would wait here; [`Host::room`] tells when that is over.
+    pub fn may_send(&mut self, link: LinkKey) -> bool {
+        let Some(receiver) = self.links.get(link.0).and_then(|link| self.partner(link)) else { return false };
+        let may = self.takes_more(receiver);
+        if !may {
+            self.wait_for_room(receiver);
+        }
+        may
     }
 
     /// A flow of a peer had properties. Where its link is one with another, that one's peer is told. Nothing happens for
@@ -102,7 +125,7 @@ impl<H: Host> Core<H> {
         });
         let second = self.clock.second;
         let record = &mut self.links[receiver];
-        if drained && record.draining && record.queue_head == crate::arena::NONE {
+        if drained && record.draining && record.queue_head == NONE {
             record.draining = false;
             if std::mem::take(&mut record.credit) > 0 {
                 record.no_credit_since = second;

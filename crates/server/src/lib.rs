@@ -17,6 +17,8 @@ mod http;
 mod options;
 mod process;
 mod shard;
+#[allow(dead_code, reason = "the entities that make stores and queues are on their way")]
+mod store;
 mod telemetry;
 
 pub use options::{ConfigSource, DaemonOptions, ExitStatus, OnReady, Options};

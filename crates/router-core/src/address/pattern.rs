@@ -128,7 +128,7 @@ impl<V> PatternTree<V> {
     }
 
     /// Removes the value of exactly this pattern, and the branches that nothing needs any more.
-    pub(crate) fn remove(&mut self, pattern: &Pattern) -> Option<V> {
+    pub fn remove(&mut self, pattern: &Pattern) -> Option<V> {
         let mut path = vec![0];
         for token in &pattern.tokens {
             path.push(self.child(path[path.len() - 1], token)?);

@@ -41,7 +41,7 @@ pub(crate) fn random_text() -> String {
 }
 
 /// An unpredictable number.
-pub(super) fn random() -> u128 {
+pub(crate) fn random() -> u128 {
     use std::hash::{BuildHasher, RandomState};
     system_random().unwrap_or_else(|_| {
         // The system had random numbers at the start and never runs out of them; should it, names of temporary

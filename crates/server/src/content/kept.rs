@@ -40,6 +40,12 @@ impl Whole {
         Arc::new(Self { bytes: bytes.into(), layout, _weight: Weight::of_message(bytes.len()) })
     }
 
+    /// Of bytes that are no sections of which anything is known.
+    pub(crate) fn plain(bytes: Vec<u8>) -> Arc<Self> {
+        let weight = Weight::of_message(bytes.len());
+        Arc::new(Self { bytes: bytes.into(), layout: Layout::plain(0), _weight: weight })
+    }
+
     /// All sections.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -48,6 +54,12 @@ impl Whole {
     /// Where its parts are.
     pub(crate) fn layout(&self) -> Layout {
         self.layout
+    }
+}
+
+impl AsRef<[u8]> for Whole {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
     }
 }
 

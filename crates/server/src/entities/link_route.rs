@@ -109,7 +109,7 @@ pub(super) fn ends(via: &RouteVia) -> (Value, Value) {
     match via {
         RouteVia::Container(id) => (Value::String(id.clone()), Value::Null),
         RouteVia::Connection(name) => (Value::Null, Value::String(name.clone())),
-        RouteVia::Nothing => (Value::Null, Value::Null),
+        RouteVia::Nothing | RouteVia::Internal => (Value::Null, Value::Null),
     }
 }
 

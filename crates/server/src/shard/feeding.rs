@@ -89,6 +89,9 @@ impl ShardHost {
 
     /// The message that a link sends has grown.
     pub(super) fn grown(&mut self, link: LinkRef) {
+        if let Some(store) = self.store_at(link.conn) {
+            return store.grown(link);
+        }
         if !self.owns(link.conn) {
             return self.post(link.conn, Mail::Grown { link });
         }

@@ -26,6 +26,7 @@ use super::settings::{ConnectorAttempt, ListenerId, ListenerSpec};
 use super::shared::Shared;
 use super::thread;
 use crate::content::{self, Content, Depth, Layout, Look};
+use crate::store::Store;
 use crate::telemetry::Hops;
 
 /// Connections that may wait to be accepted; the system may allow fewer.
@@ -215,6 +216,7 @@ impl Shards {
         let now = self.now();
         host.now = now;
         let result = call(&mut core, &mut host, now);
+        host.pump_store(&mut core);
         host.deliver_mail(&mut woken);
         drop(core);
         host.wake_others(&mut woken);
@@ -231,6 +233,22 @@ impl Shards {
     /// The shards' time: since their start.
     pub(crate) fn now(&self) -> Now {
         self.0.now()
+    }
+
+    /// Puts the store where the core finds it. False: there is one.
+    pub(crate) fn set_store(&self, store: &Arc<Store>) -> bool {
+        self.0.store.set(Arc::clone(store)).is_ok()
+    }
+
+    /// What wakes a shard for the store.
+    pub(crate) fn waker(&self) -> Box<dyn Fn(u16) + Send + Sync> {
+        // The store is part of what is shared, and must not keep it alive.
+        let shared = Arc::downgrade(&self.0);
+        Box::new(move |shard| {
+            if let Some(post) = shared.upgrade().as_ref().and_then(|shared| shared.post(shard.into())) {
+                post.send(Mail::Store);
+            }
+        })
     }
 
     /// How many shards run.

@@ -22,6 +22,7 @@ use super::own_links::Opening;
 use super::own_sessions::Origin;
 use super::place::{ConnRef, LinkRef};
 use super::shared::Shared;
+use super::stored::Stored;
 use crate::content::{self, Content, Depth, Layout};
 
 /// The routing core's host: one for each shard, and one for the control plane, which owns no connections.
@@ -80,6 +81,8 @@ pub(super) enum Offered {
     },
     /// It is still coming.
     Kept { content: Content<LinkRef>, subject: Option<Box<str>> },
+    /// It comes out of a queue.
+    Stored(Stored),
 }
 
 impl ShardHost {
@@ -191,6 +194,7 @@ impl ShardHost {
                 kept.get_or_insert_with(|| Content::whole(bytes, *layout)).clone()
             }
             Offered::Kept { content, .. } => content.clone(),
+            Offered::Stored(stored) => stored.keep(),
             // The core retains only what it is being offered; an empty message is what it gets otherwise.
             Offered::Nothing => Content::whole(&[], Layout::default()),
         }
@@ -237,7 +241,16 @@ impl Host for ShardHost {
     }
 
     fn open_link(&mut self, conn: ConnRef, key: LinkKey, link: OpenLink) -> LinkRef {
-        self.want_link(conn, key, link)
+        match self.store_at(conn) {
+            Some(store) => store.open_link(key, link),
+            None => self.want_link(conn, key, link),
+        }
+    }
+
+    fn room(&mut self, link: LinkRef) {
+        if let Some(store) = self.store_at(link.conn) {
+            store.room(link);
+        }
     }
 
     fn edge(&mut self, event: EdgeEvent<'_>) {
@@ -249,7 +262,9 @@ impl Host for ShardHost {
     }
 
     fn detach(&mut self, link: LinkRef, closed: bool, error: Option<ErrorCondition>) {
-        if !self.owns(link.conn) {
+        if let Some(store) = self.store_at(link.conn) {
+            store.detach(link, closed);
+        } else if !self.owns(link.conn) {
             self.post(link.conn, Mail::Detach { link, closed, error: error.map(Box::new) });
         } else if let Some(conn) = self.touch(link.conn) {
             conn.detach(LinkId(link.link), closed, error);
@@ -258,7 +273,9 @@ impl Host for ShardHost {
 
     #[inline]
     fn add_credit(&mut self, link: LinkRef, credit: u32) {
-        if !self.owns(link.conn) {
+        if let Some(store) = self.store_at(link.conn) {
+            store.add_credit(link, credit);
+        } else if !self.owns(link.conn) {
             self.post(link.conn, Mail::AddCredit { link, credit });
         } else if let Some(conn) = self.touch(link.conn) {
             conn.endpoint.add_credit(LinkId(link.link), credit);
@@ -266,7 +283,9 @@ impl Host for ShardHost {
     }
 
     fn drain(&mut self, link: LinkRef, drain: bool) {
-        if !self.owns(link.conn) {
+        if let Some(store) = self.store_at(link.conn) {
+            store.drain(link, drain);
+        } else if !self.owns(link.conn) {
             self.post(link.conn, Mail::Drain { link, drain });
         } else if let Some(conn) = self.touch(link.conn) {
             conn.endpoint.drain(LinkId(link.link), drain);
@@ -303,7 +322,7 @@ impl Host for ShardHost {
             (Some(Content::Whole(whole)), _) => content::subject(whole.bytes()),
             (None, Offered::Borrowed { start, end, .. }) => content::subject(self.buffer.get(*start..*end)?),
             (None, Offered::Kept { subject, .. }) => subject.as_deref(),
-            (Some(Content::Stream(_)), _) | (None, Offered::Nothing) => None,
+            (Some(Content::Stream(_)), _) | (None, Offered::Nothing | Offered::Stored(_)) => None,
         }
     }
 
@@ -330,13 +349,17 @@ impl Host for ShardHost {
     ) -> Transmitted {
         if self.owns(link.conn) {
             self.transmit_here(link, key, content, how)
+        } else if let Some(store) = self.store_at(link.conn) {
+            self.transmit_to_store(&store, link, key, content, how)
         } else {
             self.transmit_by_mail(link, key, content, how)
         }
     }
 
     fn abort(&mut self, link: LinkRef, key: OutKey) {
-        if !self.owns(link.conn) {
+        if let Some(store) = self.store_at(link.conn) {
+            store.abort(link, key);
+        } else if !self.owns(link.conn) {
             self.post(link.conn, Mail::Abort { link, key });
         } else {
             self.abort_here(link, key);
@@ -345,7 +368,9 @@ impl Host for ShardHost {
 
     #[inline]
     fn update_incoming(&mut self, link: LinkRef, delivery_id: u32, state: Option<DeliveryState>, settled: bool) {
-        if !self.owns(link.conn) {
+        if let Some(store) = self.store_at(link.conn) {
+            store.receiver_says(link, delivery_id, state, settled);
+        } else if !self.owns(link.conn) {
             self.post(link.conn, Mail::UpdateIncoming { link, delivery_id, state, settled });
         } else if let Some(conn) = self.touch(link.conn) {
             conn.endpoint.update_incoming(LinkId(link.link), delivery_id, state, settled);
@@ -354,7 +379,9 @@ impl Host for ShardHost {
 
     #[inline]
     fn update_outgoing(&mut self, link: LinkRef, key: OutKey, state: Option<DeliveryState>, settled: bool) {
-        if !self.owns(link.conn) {
+        if let Some(store) = self.store_at(link.conn) {
+            store.sender_says(key, settled);
+        } else if !self.owns(link.conn) {
             self.post(link.conn, Mail::UpdateOutgoing { link, key, state, settled });
         } else if let Some(conn) = self.touch(link.conn) {
             conn.endpoint.update_outgoing(LinkId(link.link), key.0, state, settled);

@@ -66,6 +66,8 @@ pub(super) enum Mail {
     SayWithFlow { link: LinkRef, properties: Box<Map> },
     /// Messages on an incoming link are to be seen as far as their properties.
     LookDeeper { link: LinkRef },
+    /// The store has something to do: what it wrote is on disk, what it read is there, or some time has come.
+    Store,
     /// Close all connections, for this reason.
     CloseAll(ErrorCondition),
     /// Drop the connection's socket.

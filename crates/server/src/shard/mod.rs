@@ -44,6 +44,7 @@ mod sasl;
 mod sasl_layer;
 mod settings;
 mod shared;
+mod stored;
 #[cfg(test)]
 pub(crate) mod tests;
 mod thread;
@@ -63,13 +64,14 @@ pub(crate) use event::{EdgeUpdate, LookUp, NetworkUpdate, ShardEvent, Subscriber
 pub(crate) use handle::{Accepting, Shards, bind_all};
 pub(crate) use host::ShardHost;
 pub(crate) use parked::Verdict;
-pub(crate) use place::LinkRef;
+pub(crate) use place::{ConnRef, LinkRef};
 pub(crate) use repetition::Repetition;
 pub(crate) use sasl::SaslHandle;
 pub(crate) use settings::{
     ConnectionSettings, ConnectorAttempt, ConnectorId, FailoverServer, ListenerId, ListenerSpec, ListenerTls, Role,
     SaslClientFactory, SaslServerFactory, StripAnnotations,
 };
+pub(crate) use stored::Stored;
 
 /// How long a half-open connection may stay when nothing is configured. The old router waits for ever, which lets
 /// anybody fill its table of connections.

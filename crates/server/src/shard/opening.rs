@@ -184,6 +184,7 @@ fn connection_info(conn: &Conn, open: &Open) -> ConnectionInfo {
         protocol_trace: conn.flags.traced,
         strip_annotations: core_strip(settings.strip_annotations),
         link_capacity: settings.link_capacity,
+        internal: false,
         cost: settings.cost.max(cost_of_peer(open)).max(1),
         // A layer of one bit signs, and hides nothing.
         encrypted: tls.is_some() || conn.transport.sasl_strength() > 1,

@@ -63,6 +63,8 @@ impl ShardHost {
                     conn.authorised = Some(authorised);
                 }
             }
+            // It is pumped at the end of the turn.
+            Mail::Store => {}
             Mail::CloseAll(error) => self.close_all(&error),
             Mail::Drop(conn) => self.drop_now(core, conn),
             Mail::Trace { conn, on } => self.trace(conn, on),

@@ -19,6 +19,7 @@ use super::host::ShardHost;
 use super::mailbox::Post;
 use super::place::ConnRef;
 use super::policing::Policing;
+use crate::store::Store;
 use crate::telemetry::Hops;
 
 /// Shared state.
@@ -41,6 +42,8 @@ pub(super) struct Shared {
     pub(super) policing: Policing,
     /// Where messages that somebody traces are noted, if that is wanted.
     pub(super) hops: OnceLock<Arc<Hops>>,
+    /// Where queues are kept, if there is a place for them.
+    pub(super) store: OnceLock<Arc<Store>>,
     /// Sockets accepted since the start.
     pub(super) accepted: AtomicU64,
     /// The shards' threads.
@@ -67,6 +70,7 @@ impl Shared {
             census: Arc::new(Census::new()),
             policing: Policing::default(),
             hops: OnceLock::new(),
+            store: OnceLock::new(),
             accepted: AtomicU64::new(0),
             threads: Mutex::default(),
             posts: std::iter::repeat_with(OnceLock::new).take(workers.clamp(1, usize::from(u16::MAX - 1))).collect(),

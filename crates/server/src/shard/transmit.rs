@@ -53,6 +53,9 @@ impl ShardHost {
         content: Option<&Content<LinkRef>>,
         how: &Transmit<'_>,
     ) -> Transmitted {
+        if content.is_none() && self.send_stored(link, key, how) {
+            return Transmitted::Complete;
+        }
         let id = LinkId(link.link);
         let edit = self.edit(link, content, how);
         let mut sent = None;
@@ -110,7 +113,12 @@ impl ShardHost {
     }
 
     /// The annotations to put in place of the message's own, if it cannot go as it came.
-    fn edit(&self, link: LinkRef, content: Option<&Content<LinkRef>>, how: &Transmit<'_>) -> Option<Box<[u8]>> {
+    pub(super) fn edit(
+        &self,
+        link: LinkRef,
+        content: Option<&Content<LinkRef>>,
+        how: &Transmit<'_>,
+    ) -> Option<Box<[u8]>> {
         let (layout, section, streamed) = match (content, &self.offered) {
             (Some(content), _) | (None, Offered::Kept { content, .. }) => {
                 (content.layout(), content.annotations(), matches!(content, Content::Stream(_)))
@@ -118,7 +126,7 @@ impl ShardHost {
             (None, Offered::Borrowed { start, end, layout, .. }) => {
                 (*layout, layout.annotations(&self.buffer[*start..*end]), false)
             }
-            (None, Offered::Nothing) => return None,
+            (None, Offered::Nothing | Offered::Stored(_)) => return None,
         };
         if how.routed_tag.is_some() || !layout.needs_edit(how.annotate) {
             return None;
@@ -147,20 +155,21 @@ impl ShardHost {
         let Self { offered, outboxes, buffer, .. } = self;
         let Some(outbox) = outboxes.get_mut(shard) else { return Transmitted::Complete };
         let full = waiting + outbox.bytes.len() > FULL;
-        let whole: Option<(&[u8], Layout)> = match (content, &*offered) {
-            (Some(Content::Whole(whole)), _) => Some((whole.bytes(), whole.layout())),
-            (None, Offered::Borrowed { start, end, layout, .. }) => Some((&buffer[*start..*end], *layout)),
+        let whole: Option<([&[u8]; 2], Layout)> = match (content, &*offered) {
+            (Some(Content::Whole(whole)), _) => Some(([whole.bytes(), &[]], whole.layout())),
+            (None, Offered::Borrowed { start, end, layout, .. }) => Some(([&buffer[*start..*end], &[]], *layout)),
+            (None, Offered::Stored(stored)) => Some((stored.parts(), stored.layout())),
             _ => None,
         };
-        if let Some((bytes, layout)) = whole
-            && bytes.len() <= INLINE
+        if let Some(([bytes, more], layout)) = whole
+            && bytes.len() + more.len() <= INLINE
             && !full
             && how.state.is_none()
             && how.manner == Manner::default()
         {
             let start = outbox.bytes.len();
             match &edit {
-                None => outbox.bytes.extend_from_slice(bytes),
+                None => [bytes, more].iter().for_each(|part| outbox.bytes.extend_from_slice(part)),
                 Some(edit) => layout.edited(bytes, edit).iter().for_each(|part| outbox.bytes.extend_from_slice(part)),
             }
             // A batch is full long before its bytes need more than 32 bits to count.

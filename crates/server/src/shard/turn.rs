@@ -192,6 +192,7 @@ impl Shard {
         self.host.attention = slots;
         self.host.report(core);
         self.host.open_links(core);
+        self.host.pump_store(core);
     }
 
     /// Does what the control plane has asked of the shard itself.

@@ -208,7 +208,7 @@ impl Client {
         self.sender(None);
     }
 
-    fn session(&mut self) -> SessionId {
+    pub(crate) fn session(&mut self) -> SessionId {
         *self.session.get_or_insert_with(|| self.endpoint.begin_session().expect("the connection is open"))
     }
 

@@ -1,0 +1,75 @@
+//! A connection behind which the surroundings keep queues of their own.
+
+mod support;
+
+use router_core::*;
+use support::*;
+
+/// A router with an internal connection to which links for `queue` lead.
+fn world() -> (World, ConnKey) {
+    let mut world = World::new();
+    let conn = world.connect_with(|info| {
+        info.role = Role::RouteContainer;
+        info.internal = true;
+    });
+    for direction in [RouteDirection::In, RouteDirection::Out] {
+        let new = NewLinkRoute {
+            name: None,
+            prefix: None,
+            pattern: Some("queue".into()),
+            direction,
+            via: RouteVia::Internal,
+            add_external_prefix: None,
+            del_external_prefix: None,
+        };
+        world.core.create_link_route(world.now, &mut world.host, new).expect("valid");
+    }
+    (world, conn)
+}
+
+#[test]
+fn links_are_passed_on_to_it_as_to_any_container() {
+    let (mut world, _) = world();
+    world.receiver("queue", 3);
+    let (_, _, open) = world.host.opened.last().expect("a link was asked for");
+    assert!(open.incoming);
+}
+
+#[test]
+fn neither_it_nor_what_leads_there_is_shown_or_counted() {
+    let (mut world, conn) = world();
+    let auto = NewAutoLink {
+        name: None,
+        address: "queue".into(),
+        direction: RouteDirection::Out,
+        phase: 0,
+        via: RouteVia::Internal,
+        external_address: None,
+        fallback: false,
+    };
+    world.core.create_auto_link(world.now, &mut world.host, auto).expect("valid");
+    world.receiver("queue", 3);
+    let (core, now) = (&world.core, world.now);
+    assert_eq!((core.connections(now).len(), core.links(now).len()), (1, 1));
+    assert_eq!((core.link_routes().len(), core.auto_links().len()), (0, 0));
+    let counts = core.statistics();
+    assert_eq!((counts.connection_count, counts.link_count), (1, 1));
+    assert_eq!((counts.link_route_count, counts.auto_link_count), (0, 0));
+    world.core.close_connection(now, &mut world.host, conn);
+    assert_eq!(world.core.statistics().link_count, world.core.links(now).len() as u64);
+}
+
+#[test]
+fn what_is_sent_there_is_held_back_until_it_would_leave_at_once() {
+    let (mut world, _) = world();
+    let client = world.connect();
+    let receiver = world.receiver_on(client, "queue");
+    let far = world.open_last();
+    world.answer_last();
+    world.credit(receiver, 5);
+    assert!(world.core.may_send(far.key));
+    world.core.set_writable(world.now, &mut world.host, client, false);
+    assert!(!world.core.may_send(far.key));
+    world.core.set_writable(world.now, &mut world.host, client, true);
+    assert!(world.core.may_send(far.key));
+}

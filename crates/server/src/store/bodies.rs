@@ -1,0 +1,229 @@
+//! The bytes of messages in queues, as far as they are in memory: those of the newest entries of the log, those that were
+//! read back because they are about to leave, and those that are nowhere else.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use queue_core::BodyRef;
+
+use crate::content::Whole;
+
+/// Entries of the log that are looked after at most, beside their bytes.
+const MOST_ENTRIES: usize = 64 * 1024;
+/// Entries from here on are in no log: what is in them lives as long as the process.
+pub(super) const TRANSIENT: u64 = 1 << 62;
+/// Of the bytes that may stay in memory, the share of those that were read back.
+const FETCHED_SHARE: u64 = 4;
+
+/// The messages of one entry; `None`: not in memory, or needed no more.
+type Parts = Box<[Option<Arc<Whole>>]>;
+
+/// What a reader has read.
+#[derive(Debug)]
+pub(super) struct Fetched {
+    pub(super) entry: u64,
+    pub(super) part: u32,
+    /// The message, or why there is none.
+    pub(super) read: Result<Arc<Whole>, String>,
+}
+
+/// Messages in memory.
+pub(super) struct Bodies {
+    /// Those of the entries from `first` on.
+    tail: VecDeque<Parts>,
+    first: u64,
+    tail_bytes: u64,
+    /// Those that were read back, by entry, and in which order.
+    fetched: HashMap<u64, Vec<(u32, Arc<Whole>)>>,
+    order: VecDeque<u64>,
+    fetched_bytes: u64,
+    /// Those that are in no log.
+    transient: HashMap<u64, Parts>,
+    transient_bytes: u64,
+    /// What readers were asked for.
+    asked: HashSet<BodyRef>,
+    limit: u64,
+}
+
+impl Bodies {
+    /// Keeps up to so many bytes of messages that can be read back.
+    pub(super) fn new(limit: u64) -> Self {
+        Self {
+            tail: VecDeque::new(),
+            first: 0,
+            tail_bytes: 0,
+            fetched: HashMap::new(),
+            order: VecDeque::new(),
+            fetched_bytes: 0,
+            transient: HashMap::new(),
+            transient_bytes: 0,
+            asked: HashSet::new(),
+            limit,
+        }
+    }
+
+    /// Bytes in memory.
+    pub(super) fn bytes(&self) -> u64 {
+        self.tail_bytes + self.fetched_bytes + self.transient_bytes
+    }
+
+    /// Keeps the messages of an entry just appended to the log, which is later than all before.
+    pub(super) fn append(&mut self, entry: u64, parts: Vec<Arc<Whole>>) {
+        if self.tail.is_empty() {
+            self.first = entry;
+        }
+        while self.first + (self.tail.len() as u64) < entry {
+            self.tail.push_back(Parts::default());
+        }
+        self.tail_bytes += parts.iter().map(size).sum::<u64>();
+        self.tail.push_back(parts.into_iter().map(Some).collect());
+        while self.tail_bytes > self.limit || self.tail.len() > MOST_ENTRIES {
+            self.evict();
+        }
+    }
+
+    /// Keeps the messages of an entry that is in no log.
+    pub(super) fn keep(&mut self, entry: u64, parts: Vec<Arc<Whole>>) {
+        if !parts.is_empty() {
+            self.transient_bytes += parts.iter().map(size).sum::<u64>();
+            self.transient.insert(entry, parts.into_iter().map(Some).collect());
+        }
+    }
+
+    fn evict(&mut self) {
+        let Some(parts) = self.tail.pop_front() else { return };
+        self.first += 1;
+        self.tail_bytes -= parts.iter().flatten().map(size).sum::<u64>();
+    }
+
+    /// A message, if it is in memory.
+    pub(super) fn get(&self, body: BodyRef) -> Option<&Arc<Whole>> {
+        let BodyRef::Log { entry, part } = body else { return None };
+        if entry >= TRANSIENT {
+            return self.transient.get(&entry)?.get(part as usize)?.as_ref();
+        }
+        if let Some(at) = entry.checked_sub(self.first)
+            && let Some(parts) = self.tail.get(usize::try_from(at).ok()?)
+        {
+            return parts.get(part as usize)?.as_ref();
+        }
+        let parts = self.fetched.get(&entry)?;
+        parts.iter().find_map(|(number, whole)| (*number == part).then_some(whole))
+    }
+
+    /// Whether a reader has to be asked for it; if so, it has been from now on.
+    pub(super) fn ask(&mut self, body: BodyRef) -> bool {
+        self.asked.insert(body)
+    }
+
+    /// A message was read back.
+    pub(super) fn arrived(&mut self, entry: u64, part: u32, whole: Arc<Whole>) {
+        self.asked.remove(&BodyRef::Log { entry, part });
+        let known = self.fetched.entry(entry).or_insert_with(|| {
+            self.order.push_back(entry);
+            Vec::new()
+        });
+        if known.iter().all(|(number, _)| *number != part) {
+            self.fetched_bytes += size(&whole);
+            known.push((part, whole));
+        }
+    }
+
+    /// Those read back that nobody has asked for lately go, if there are too many.
+    pub(super) fn trim(&mut self) {
+        while self.fetched_bytes > self.limit / FETCHED_SHARE && self.order.len() > 1 {
+            let Some(parts) = self.order.pop_front().and_then(|entry| self.fetched.remove(&entry)) else { continue };
+            self.fetched_bytes -= parts.iter().map(|(_, whole)| size(whole)).sum::<u64>();
+        }
+    }
+
+    /// A reader could not read it.
+    pub(super) fn failed(&mut self, body: BodyRef) {
+        self.asked.remove(&body);
+    }
+
+    /// A message is in no queue any more.
+    pub(super) fn gone(&mut self, body: BodyRef) {
+        let BodyRef::Log { entry, part } = body else { return };
+        if entry >= TRANSIENT {
+            let Some(parts) = self.transient.get_mut(&entry) else { return };
+            let gone = parts.get_mut(part as usize).and_then(Option::take);
+            self.transient_bytes -= gone.as_ref().map_or(0, size);
+            if parts.iter().all(Option::is_none) {
+                self.transient.remove(&entry);
+            }
+        } else if let Some(at) = entry.checked_sub(self.first)
+            && let Some(parts) = self.tail.get_mut(usize::try_from(at).unwrap_or(usize::MAX))
+        {
+            let gone = parts.get_mut(part as usize).and_then(Option::take);
+            self.tail_bytes -= gone.as_ref().map_or(0, size);
+            while self.tail.front().is_some_and(|parts| parts.iter().all(Option::is_none)) {
+                self.evict();
+            }
+        } else if let Some(parts) = self.fetched.get_mut(&entry) {
+            let bytes = &mut self.fetched_bytes;
+            parts.retain(|(number, whole)| {
+                let stays = *number != part;
+                *bytes -= if stays { 0 } else { size(whole) };
+                stays
+            });
+            if parts.is_empty() {
+                self.fetched.remove(&entry);
+            }
+        }
+    }
+}
+
+fn size(whole: &Arc<Whole>) -> u64 {
+    whole.bytes().len() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::{Content, Layout};
+    use crate::shard::LinkRef;
+
+    fn whole(bytes: usize) -> Arc<Whole> {
+        match Content::<LinkRef>::whole(&vec![0; bytes], Layout::plain(0)) {
+            Content::Whole(whole) => whole,
+            Content::Stream(_) => unreachable!("it was made whole"),
+        }
+    }
+
+    fn body(entry: u64, part: u32) -> BodyRef {
+        BodyRef::Log { entry, part }
+    }
+
+    #[test]
+    fn the_oldest_messages_leave_memory_when_there_are_too_many() {
+        let mut bodies = Bodies::new(100);
+        (1..=3).for_each(|entry| bodies.append(entry, vec![whole(40)]));
+        assert!(bodies.get(body(1, 0)).is_none() && bodies.get(body(2, 0)).is_some());
+        assert_eq!(bodies.bytes(), 80);
+    }
+
+    #[test]
+    fn what_is_in_no_log_stays_until_it_is_gone() {
+        let mut bodies = Bodies::new(10);
+        bodies.keep(TRANSIENT, vec![whole(40), whole(40)]);
+        bodies.gone(body(TRANSIENT, 0));
+        assert!(bodies.get(body(TRANSIENT, 1)).is_some());
+        bodies.gone(body(TRANSIENT, 1));
+        assert_eq!(bodies.bytes(), 0);
+    }
+
+    #[test]
+    fn what_was_read_back_is_there_until_it_is_gone_or_others_take_its_room() {
+        let mut bodies = Bodies::new(400);
+        for entry in 1..=3 {
+            assert!(bodies.ask(body(entry, 7)) && !bodies.ask(body(entry, 7)));
+            bodies.arrived(entry, 7, whole(40));
+            bodies.trim();
+        }
+        assert!(bodies.get(body(1, 7)).is_none() && bodies.get(body(3, 7)).is_some());
+        bodies.gone(body(3, 7));
+        bodies.gone(body(2, 7));
+        assert_eq!(bodies.bytes(), 0);
+    }
+}

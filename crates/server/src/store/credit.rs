@@ -1,0 +1,111 @@
+//! Who may send how much: senders have credit as long as there is room in their queue, and for what is on its way to the log.
+
+use queue_core::{Broker, Room};
+
+use super::links::{Destination, Place, Role, Sender};
+use super::node::Node;
+use super::say::Say;
+
+/// Messages of one sender that may be on their way.
+const WINDOW: u32 = 1000;
+/// Bytes of all messages on their way to the log beyond which nobody gets credit.
+pub(super) const MOST_IN_FLIGHT: u64 = 64 * 1024 * 1024;
+
+impl Node {
+    /// Fills a sender's credit up, if there is room. It is done in large steps, so that few frames are spent on it.
+    pub(super) fn give_credit(&mut self, link: u32) {
+        self.refresh_look(link);
+        let may_send = !self.is_stopping && self.journal.takes_more(MOST_IN_FLIGHT);
+        let Self { links, brokers, promised, .. } = self;
+        let Some(record) = links.get_mut(link as usize) else { return };
+        let key = record.key;
+        let Role::Sender(sender) = &mut record.role else { return };
+        let limited = match sender.to {
+            Destination::Queue(queue) if sender.look.limited => Some(queue),
+            _ => None,
+        };
+        if limited.is_none() && sender.credit > WINDOW / 2 {
+            return;
+        }
+        let free = match limited {
+            _ if !may_send => 0,
+            None => WINDOW,
+            Some(queue) => {
+                // What others may send to the same queue, or have sent and is not in it yet, needs room as well.
+                let others = account(promised.entry(queue).or_default(), sender) - sender.promised();
+                let room = room(brokers, queue);
+                u32::try_from(room.saturating_sub(others)).unwrap_or(u32::MAX).min(WINDOW)
+            }
+        };
+        let target = free.saturating_sub(sender.pending);
+        if target > sender.credit && (sender.credit <= WINDOW / 2) {
+            sender.credit = target;
+            self.says.push(Say::Credit { key, credit: target });
+        }
+        if let Some(queue) = limited {
+            account(promised.entry(queue).or_default(), sender);
+        }
+        if free < WINDOW && !sender.starved {
+            sender.starved = true;
+            match limited {
+                Some(queue) if may_send => self.starved.entry(queue).or_default().push_back(link),
+                _ => self.held_back.push_back(link),
+            }
+        }
+    }
+
+    /// A sender is gone: what it was promised is free for others.
+    pub(super) fn sender_gone(&mut self, mut sender: Sender) {
+        if let Destination::Queue(queue) = sender.to
+            && let Some(promised) = self.promised.get_mut(&queue)
+        {
+            (sender.credit, sender.pending) = (0, 0);
+            account(promised, &mut sender);
+            self.room_again(queue);
+        }
+    }
+
+    /// There may be room in a queue again: those that wait for it get credit, in turn.
+    pub(super) fn room_again(&mut self, queue: Place) {
+        for link in self.starved.remove(&queue).into_iter().flatten() {
+            self.try_again(link);
+        }
+    }
+
+    /// There may be room for everybody again.
+    pub(super) fn room_for_all(&mut self) {
+        for link in std::mem::take(&mut self.held_back) {
+            self.try_again(link);
+        }
+    }
+
+    fn try_again(&mut self, link: u32) {
+        if let Some(sender) = self.sender_mut(link) {
+            sender.starved = false;
+            self.give_credit(link);
+        }
+    }
+}
+
+/// Messages for which there is room in a queue.
+fn room(brokers: &[Broker; 2], place: Place) -> u64 {
+    match brokers[place.side as usize].room(place.queue) {
+        Room { bytes: 0, .. } => 0,
+        Room { messages, .. } => messages,
+    }
+}
+
+impl Sender {
+    /// What it may send, and has sent and is in no queue yet.
+    fn promised(&self) -> u64 {
+        u64::from(self.credit) + u64::from(self.pending)
+    }
+}
+
+/// Brings the account of what the senders of a queue were promised up to date with one of them; the sum.
+fn account(promised: &mut u64, sender: &mut Sender) -> u64 {
+    let now = sender.promised();
+    let before = std::mem::replace(&mut sender.accounted, now);
+    *promised = (*promised + now).saturating_sub(before);
+    *promised
+}

@@ -1,0 +1,235 @@
+//! Messages that leave: whoever has credit is given what is next in its queue, as soon as its bytes are in memory.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use queue_core::{Assignment, BodyRef, Candidate, ConsumerId, Match, Matcher};
+use router_core::Now;
+
+use super::bodies::Bodies;
+use super::leaving::leaving;
+use super::links::{Receiver, Role, Side, Unsettled};
+use super::node::Node;
+use super::say::{Deliver, Leaving, Say, Told};
+
+/// Messages that may have been chosen for a receiver and wait for their bytes, or for room.
+const AHEAD: u32 = 64;
+/// Deliveries on one link before it is looked whether the next one would leave at once.
+const STRIDE: usize = 16;
+/// Bytes of those.
+const STRIDE_BYTES: usize = 128 * 1024;
+
+impl Node {
+    /// A receiver wants more.
+    pub(super) fn receiver_credit(&mut self, link: u32, credit: u32) {
+        if let Some(receiver) = self.receiver_mut(link) {
+            receiver.credit = receiver.credit.saturating_add(credit);
+            self.refill(link);
+        }
+    }
+
+    /// A receiver wants back what it cannot be given at once, or does not any more.
+    pub(super) fn receiver_drains(&mut self, link: u32, drain: bool) {
+        if let Some(receiver) = self.receiver_mut(link) {
+            (receiver.drain, receiver.exhausted) = (drain, false);
+            if drain {
+                self.draining.push(link);
+                self.refill(link);
+            }
+        }
+    }
+
+    /// The next delivery on a link would leave at once.
+    pub(super) fn receiver_has_room(&mut self, link: u32) {
+        if let Some(receiver) = self.receiver_mut(link) {
+            receiver.room = true;
+            self.make_ready(link);
+        }
+    }
+
+    /// What came of deliveries that were told.
+    pub(super) fn told(&mut self, told: &mut Vec<Told>) {
+        for Told { link, id, key, room } in told.drain(..) {
+            let Some(receiver) = self.receiver_mut(link) else { continue };
+            receiver.room = room;
+            if let Some(unsettled) = id.and_then(|id| receiver.unsettled.get_mut(id as usize)) {
+                unsettled.key = key;
+            }
+            self.make_ready(link);
+        }
+    }
+
+    /// Lets the queue choose as many messages for a receiver as can be of use now.
+    fn refill(&mut self, link: u32) {
+        let stopping = self.is_stopping;
+        let Some(Role::Receiver(receiver)) = self.links.get_mut(link as usize).map(|link| &mut link.role) else {
+            return;
+        };
+        let parked = receiver.parked.len() as u32;
+        let wanted = receiver.credit.min(AHEAD).saturating_sub(parked);
+        // In large steps, or all that there is.
+        let worth_it = wanted > receiver.granted && receiver.granted <= AHEAD / 2;
+        if (worth_it || (receiver.drain && !receiver.exhausted)) && !stopping {
+            receiver.granted = wanted;
+            let (side, consumer, drain) = (receiver.place.side, receiver.consumer, receiver.drain);
+            self.broker(side).set_credit(consumer, wanted, drain);
+        }
+    }
+
+    pub(super) fn make_ready(&mut self, link: u32) {
+        if let Some(receiver) = self.receiver_mut(link)
+            && !receiver.queued
+        {
+            receiver.queued = true;
+            self.ready.push_back(link);
+        }
+    }
+
+    /// Has all queues choose, and says what can be said.
+    pub(super) fn distribute(&mut self, now: Now) {
+        let time = self.time(now);
+        for side in Side::BOTH {
+            loop {
+                let Self { brokers, links, bodies, consumers, waiting_filters, .. } = self;
+                let mut matcher = Looks { side, links, bodies, consumers, waiting: waiting_filters };
+                let Some(assignment) = brokers[side as usize].next_delivery(time, &mut matcher) else { break };
+                self.assigned(side, assignment);
+            }
+        }
+        let bodies: Vec<_> = self.waiting_filters.keys().copied().collect();
+        bodies.into_iter().for_each(|body| self.ask_for(body));
+        for _ in 0..self.ready.len() {
+            let Some(link) = self.ready.pop_front() else { break };
+            if let Some(receiver) = self.receiver_mut(link) {
+                receiver.queued = false;
+                self.send_parked(link, now);
+                self.refill(link);
+            }
+        }
+        self.drain_receivers();
+    }
+
+    /// A queue has chosen a message for a receiver.
+    fn assigned(&mut self, side: Side, assignment: Assignment) {
+        let link = self.consumers.link_of(side, assignment.consumer);
+        let Some(receiver) = link.and_then(|link| self.receiver_mut(link)) else { return };
+        receiver.granted = receiver.granted.saturating_sub(1);
+        let body = assignment.body;
+        receiver.parked.push_back(assignment);
+        if self.bodies.get(body).is_none() {
+            self.ask_for(body);
+        }
+        if let Some(link) = link {
+            self.make_ready(link);
+        }
+    }
+
+    /// Sends what was chosen for a receiver, in order, as far as its bytes are there.
+    fn send_parked(&mut self, link: u32, now: Now) {
+        let time = self.time(now);
+        let (mut count, mut bytes) = (0, 0);
+        while count < STRIDE && bytes < STRIDE_BYTES {
+            let Some(record) = self.links.get_mut(link as usize) else { return };
+            let Role::Receiver(receiver) = &mut record.role else { return };
+            let Some(next) = receiver.parked.front().filter(|_| receiver.room) else { return };
+            let message = match next.body {
+                BodyRef::Log { .. } => {
+                    let body = next.body;
+                    let Some(whole) = self.bodies.get(body).map(Arc::clone) else {
+                        return self.wait_for_body(body, link);
+                    };
+                    bytes += whole.bytes().len();
+                    Leaving::Whole(leaving(whole, next, time))
+                }
+                BodyRef::Large { file } => match self.large.begin_sending(file) {
+                    Some(content) => Leaving::Stream(content),
+                    None => return,
+                },
+            };
+            let Some(assignment) = receiver.parked.pop_front() else { return };
+            receiver.credit = receiver.credit.saturating_sub(1);
+            receiver.sent += 1;
+            count += 1;
+            let (side, settled, tag) = (receiver.place.side, receiver.settled, receiver.sent.to_be_bytes());
+            let key = record.key;
+            let id = (!settled).then(|| remember(receiver, &assignment));
+            self.says.push(Say::Deliver(Box::new(Deliver { key, link, id, tag, settled, message })));
+            if let (true, Some(acquisition)) = (settled, assignment.acquisition) {
+                self.apply_outcome(side, acquisition, &amqp::DeliveryState::Accepted, None);
+            }
+        }
+        // It is asked again when these are out.
+        if let Some(receiver) = self.receiver_mut(link) {
+            receiver.room = false;
+        }
+    }
+
+    /// A link goes on when a message is in memory.
+    fn wait_for_body(&mut self, body: BodyRef, link: u32) {
+        let waiting = self.waiting_links.entry(body).or_default();
+        if !waiting.contains(&link) {
+            waiting.push(link);
+        }
+        self.ask_for(body);
+    }
+
+    /// Those who drain, and for whom there is nothing more, get back what is left.
+    fn drain_receivers(&mut self) {
+        for side in Side::BOTH {
+            while let Some((consumer, _)) = self.broker(side).next_drained() {
+                let link = self.consumers.link_of(side, consumer);
+                if let Some(receiver) = link.and_then(|link| self.receiver_mut(link)) {
+                    (receiver.granted, receiver.exhausted) = (0, true);
+                }
+            }
+        }
+        for link in std::mem::take(&mut self.draining) {
+            let stopping = self.is_stopping;
+            let Some(record) = self.links.get_mut(link as usize) else { continue };
+            let key = record.key;
+            let Role::Receiver(receiver) = &mut record.role else { continue };
+            if !receiver.drain {
+                continue;
+            }
+            if !stopping && receiver.credit > 0 && !(receiver.exhausted && receiver.parked.is_empty()) {
+                self.draining.push(link);
+                continue;
+            }
+            (receiver.drain, receiver.exhausted, receiver.granted) = (false, false, 0);
+            let returned = std::mem::take(&mut receiver.credit);
+            let (side, consumer) = (receiver.place.side, receiver.consumer);
+            self.broker(side).set_credit(consumer, 0, false);
+            self.says.push(Say::Drained { key, returned });
+        }
+    }
+}
+
+fn remember(receiver: &mut Receiver, assignment: &Assignment) -> u32 {
+    let unsettled = Unsettled { acquisition: assignment.acquisition, key: None, answered: false, in_txn: false };
+    receiver.unsettled.insert(unsettled) as u32
+}
+
+/// Shows messages to the filters of receivers.
+struct Looks<'a> {
+    side: Side,
+    links: &'a slab::Slab<super::links::Link>,
+    bodies: &'a Bodies,
+    consumers: &'a super::node::Consumers,
+    waiting: &'a mut HashMap<BodyRef, Vec<(Side, ConsumerId)>>,
+}
+
+impl Matcher for Looks<'_> {
+    fn matches(&mut self, consumer: ConsumerId, candidate: &Candidate<'_>) -> Match {
+        let link = self.consumers.link_of(self.side, consumer).and_then(|link| self.links.get(link as usize));
+        let Some(Role::Receiver(receiver)) = link.map(|link| &link.role) else { return Match::No };
+        let Some(selector) = &receiver.selector else { return Match::Yes };
+        // A message with a file of its own is never looked into: its beginning is not kept in memory.
+        let BodyRef::Log { .. } = candidate.body else { return Match::No };
+        let Some(whole) = self.bodies.get(candidate.body) else {
+            self.waiting.entry(candidate.body).or_default().push((self.side, consumer));
+            return Match::Unknown;
+        };
+        let context = selector::Context { delivery_count: Some(candidate.delivery_count) };
+        if selector.matches_with(whole.bytes(), &context) { Match::Yes } else { Match::No }
+    }
+}

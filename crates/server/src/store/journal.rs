@@ -1,0 +1,184 @@
+//! What is on its way into the queues: commands gather while a shard has its turn, become one entry of the log, and take
+//! effect when that is on disk. Those of queues that live in memory alone take effect at the end of the turn.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use queue_core::{Applied, Command, Millis};
+use queue_log::{Condition, Log, LogError, Need, Part};
+use router_core::OutKey;
+
+use super::entry;
+use super::links::Arrival;
+use crate::content::Whole;
+
+/// Bytes of messages that one entry holds at most, unless one message has more.
+const MOST_IN_ENTRY: u64 = 4 * 1024 * 1024;
+
+/// Who waits for what becomes of a command.
+#[derive(Debug)]
+pub(super) enum Waiter {
+    /// Nobody.
+    Nobody,
+    /// The sender of a message.
+    Arrival(Arrival),
+    /// A receiver that has said what becomes of a delivery.
+    Settlement { link: u32, id: u32 },
+    /// Somebody who discharges a transaction.
+    Discharge { arrival: Option<Arrival>, txn: u64 },
+    /// A link whose node is being made.
+    Attach { link: u32 },
+    /// Somebody outside.
+    Reply(Sender<Applied>),
+}
+
+/// Commands, with the messages that go with them.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) commands: Vec<Command>,
+    pub(super) bodies: Vec<Arc<Whole>>,
+    /// Who waits for which command.
+    pub(super) waiters: Vec<(usize, Waiter)>,
+    pub(super) bytes: u64,
+}
+
+impl Batch {
+    pub(super) fn is_empty(&self) -> bool {
+        self.commands.is_empty()
+    }
+
+    /// Adds a command; with the one before it, if they can be one.
+    pub(super) fn push(&mut self, command: Command, bodies: impl IntoIterator<Item = Arc<Whole>>, waiter: Waiter) {
+        for body in bodies {
+            self.bytes += body.bytes().len() as u64;
+            self.bodies.push(body);
+        }
+        let absorbed = self.commands.last_mut().is_some_and(|last| last.absorb(&command));
+        if !absorbed {
+            self.commands.push(command);
+        }
+        if !matches!(waiter, Waiter::Nobody) {
+            self.waiters.push((self.commands.len() - 1, waiter));
+        }
+    }
+
+    /// The sender of a delivery waits for nothing any more.
+    fn forget_arrival(&mut self, key: OutKey) -> bool {
+        forget_arrival(&mut self.waiters, key)
+    }
+}
+
+fn forget_arrival(waiters: &mut [(usize, Waiter)], key: OutKey) -> bool {
+    for (_, waiter) in waiters {
+        if let Waiter::Arrival(arrival) | Waiter::Discharge { arrival: Some(arrival), .. } = waiter
+            && arrival.key == key
+        {
+            arrival.settled = true;
+            return true;
+        }
+    }
+    false
+}
+
+/// An entry on its way to the disk.
+pub(super) struct InFlight {
+    pub(super) index: u64,
+    pub(super) time: Millis,
+    pub(super) commands: Vec<Command>,
+    pub(super) waiters: Vec<(usize, Waiter)>,
+    pub(super) bytes: u64,
+}
+
+/// The number of an entry just appended, and its messages.
+pub(super) type Sealed = (u64, Vec<Arc<Whole>>);
+
+/// What the log did not take.
+pub(super) struct Refused {
+    pub(super) batch: Batch,
+    pub(super) error: LogError,
+}
+
+/// What is on its way into the queues.
+#[derive(Default)]
+pub(super) struct Journal {
+    /// Not there: nothing outlives the process.
+    pub(super) log: Option<Arc<Log>>,
+    /// By side.
+    pub(super) gathering: [Batch; 2],
+    pub(super) flight: VecDeque<InFlight>,
+    flight_bytes: u64,
+    /// The last entry that took effect.
+    pub(super) applied: u64,
+    /// Entries of what lives in memory alone.
+    pub(super) unlogged: u64,
+    /// Bytes appended since the last checkpoint.
+    pub(super) since_checkpoint: u64,
+    /// The log takes nothing now.
+    pub(super) stuck: Option<String>,
+}
+
+impl Journal {
+    pub(super) fn new(log: Option<Arc<Log>>) -> Self {
+        Self { log, ..Self::default() }
+    }
+
+    /// Whether more may come than what is on its way.
+    pub(super) fn takes_more(&self, most: u64) -> bool {
+        self.stuck.is_none() && self.flight_bytes + self.gathering[0].bytes < most
+    }
+
+    /// Whether what has gathered is enough for an entry.
+    pub(super) fn is_full(&self) -> bool {
+        self.gathering[0].bytes >= MOST_IN_ENTRY
+    }
+
+    /// Appends what has gathered to the log. Returns the number of the entry, and its messages.
+    ///
+    /// # Errors
+    /// If the log does not take it.
+    pub(super) fn seal(&mut self, time: Millis) -> Result<Option<Sealed>, Box<Refused>> {
+        let batch = std::mem::take(&mut self.gathering[0]);
+        let Some(log) = self.log.as_ref().filter(|_| !batch.is_empty()) else { return Ok(None) };
+        let mut parts = Vec::with_capacity(1 + batch.bodies.len());
+        parts.push(Part::Owned(entry::encode(time, &batch.commands)));
+        parts.extend(batch.bodies.iter().map(|body| Part::from(Arc::clone(body))));
+        // What makes the store smaller is let in when nothing else is.
+        let need = if batch.bodies.is_empty() { Need::Essential } else { Need::Ordinary };
+        match log.append(parts, batch.bytes, need) {
+            Ok(index) => {
+                let Batch { commands, bodies, waiters, bytes } = batch;
+                self.flight_bytes += bytes;
+                self.since_checkpoint += bytes + 64 * commands.len() as u64;
+                self.flight.push_back(InFlight { index, time, commands, waiters, bytes });
+                Ok(Some((index, bodies)))
+            }
+            Err(error) => Err(Box::new(Refused { batch, error })),
+        }
+    }
+
+    /// The next entry that is on disk and has not taken effect.
+    pub(super) fn landed(&mut self, durable: u64) -> Option<InFlight> {
+        let entry = self.flight.pop_front_if(|entry| entry.index <= durable)?;
+        self.flight_bytes -= entry.bytes;
+        self.applied = entry.index;
+        Some(entry)
+    }
+
+    /// Looks whether the log takes entries.
+    pub(super) fn look(&mut self) {
+        self.stuck = match self.log.as_ref().map(|log| log.condition()) {
+            None | Some(Condition::Good) => None,
+            Some(Condition::Full(reason)) => Some(format!("the disk is full ({reason})")),
+            Some(Condition::Failed(reason)) => Some(reason),
+        };
+    }
+
+    /// The sender of a delivery has settled it, and waits for nothing any more.
+    pub(super) fn forget_arrival(&mut self, key: OutKey) {
+        let waiting = self.gathering.iter_mut().any(|batch| batch.forget_arrival(key));
+        if !waiting {
+            self.flight.iter_mut().any(|entry| forget_arrival(&mut entry.waiters, key));
+        }
+    }
+}

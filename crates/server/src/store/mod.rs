@@ -1,0 +1,196 @@
+//! Where do messages stay until a consumer takes them? The store: queues behind a connection of the routing core that has
+//! no other end.
+//!
+//! What it deliberately does not know: what is on the wire of anybody's connection, and who is where in the network. Links
+//! are routed to it as to any broker; what passes is what passes on such links. Which message is next in a queue is the
+//! business of `queue_core`, what is on disk that of `queue_log`; this module brings them together.
+//!
+//! The core calls it from within calls of its own, whatever shard runs: so it only notes what it hears, and what it has to
+//! say ([`say`]) is said when the shard pumps it, before it gives the core up. Its mutex is entered with the core locked
+//! and is never contended.
+
+mod attach;
+mod bodies;
+mod credit;
+mod deliver;
+mod entry;
+mod handle;
+mod journal;
+mod large;
+mod leaving;
+mod links;
+mod node;
+mod outcomes;
+mod reading;
+mod receive;
+mod recovery;
+mod say;
+mod signals;
+mod spec;
+mod templates;
+#[cfg(test)]
+mod tests;
+mod transactional;
+mod transactions;
+mod upkeep;
+mod wanted;
+mod ways;
+
+#[allow(unused_imports, reason = "what manages the store is on its way")]
+pub(crate) use handle::StoreHandle;
+pub(crate) use say::Leaving;
+#[allow(unused_imports, reason = "what manages the store is on its way")]
+pub(crate) use spec::{MessageView, QueueView, StoreError, StoreSettings, TemplateSpec, TopicSpec, Which};
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use amqp::DeliveryState;
+use parking_lot::Mutex;
+use queue_core::Broker;
+use queue_log::OpenError;
+use router_core::{LinkKey, Now, OpenLink, OutKey, Transmit, Transmitted};
+
+use crate::content::Content;
+use crate::shard::{LinkRef, ShardHost, Shards};
+use journal::Journal;
+use node::Node;
+use signals::Signals;
+use wanted::{COORDINATOR, DYNAMIC};
+use ways::Ways;
+
+/// The store.
+pub(crate) struct Store {
+    node: Mutex<Node>,
+    ways: Ways,
+    signals: Arc<Signals>,
+    timer: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Store {
+    /// Opens a store, or makes one.
+    ///
+    /// # Errors
+    /// If the directory cannot be used.
+    fn open(shards: &Shards, settings: &StoreSettings) -> Result<Self, OpenError> {
+        let signals = Arc::new(Signals::new(shards.waker()));
+        let recovered = recovery::open(settings, &signals)?;
+        let mut journal = Journal::new(Some(recovered.log));
+        journal.applied = recovered.applied;
+        Ok(Self::with_parts(shards, recovered.broker, journal, settings.cache_bytes, signals))
+    }
+
+    #[cfg(test)]
+    fn in_memory(shards: &Shards) -> Self {
+        let signals = Arc::new(Signals::new(shards.waker()));
+        Self::with_parts(shards, Broker::new(), Journal::default(), 1024 * 1024, signals)
+    }
+
+    fn with_parts(shards: &Shards, broker: Broker, journal: Journal, cache: u64, signals: Arc<Signals>) -> Self {
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let start = unix.saturating_sub(shards.now()).as_millis() as u64;
+        let began = Instant::now().checked_sub(shards.now()).unwrap_or_else(Instant::now);
+        let mut node = Node::new(broker, journal, cache, Arc::clone(&signals), (start, began));
+        node.prefix = format!("{}/", shards.router_id());
+        node.transactions.set_secret(crate::boot::random() as u64);
+        let timed = Arc::clone(&signals);
+        let timer = std::thread::Builder::new().name("store-timer".to_owned()).spawn(move || timed.keep_time());
+        if let Err(error) = &timer {
+            logging::log!(ROUTER_CORE, Error, "Messages expire late, for no thread can be started: {error}");
+        }
+        Self { node: Mutex::new(node), ways: Ways::default(), signals, timer: Mutex::new(timer.ok()) }
+    }
+
+    /// Whether there may be something to say.
+    #[inline]
+    pub(crate) fn is_busy(&self) -> bool {
+        self.signals.is_busy()
+    }
+
+    fn with<R>(&self, call: impl FnOnce(&mut Node) -> R) -> R {
+        self.signals.set_busy();
+        call(&mut self.node.lock())
+    }
+
+    fn ways(&self) -> &Ways {
+        &self.ways
+    }
+
+    /// The core wants a link.
+    pub(crate) fn open_link(&self, key: LinkKey, link: OpenLink) -> LinkRef {
+        LinkRef::of_store(self.with(|node| node.open_link(key, link)))
+    }
+
+    /// The core detaches a link, or answers a detach.
+    pub(crate) fn detach(&self, link: LinkRef, closed: bool) {
+        self.with(|node| node.detached(link.link, closed));
+    }
+
+    /// A receiver wants more.
+    pub(crate) fn add_credit(&self, link: LinkRef, credit: u32) {
+        self.with(|node| node.receiver_credit(link.link, credit));
+    }
+
+    /// A receiver wants back what it cannot be given, or not any more.
+    pub(crate) fn drain(&self, link: LinkRef, drain: bool) {
+        self.with(|node| node.receiver_drains(link.link, drain));
+    }
+
+    /// What was held up between a link and its receiver is gone.
+    pub(crate) fn room(&self, link: LinkRef) {
+        self.with(|node| node.receiver_has_room(link.link));
+    }
+
+    /// A delivery.
+    pub(crate) fn receive(
+        &self,
+        now: Now,
+        link: LinkRef,
+        key: OutKey,
+        content: Content<LinkRef>,
+        how: &Transmit<'_>,
+    ) -> Transmitted {
+        self.with(|node| node.receive(now, link.link, key, content, how))
+    }
+
+    /// The sender of a delivery that is still coming has given it up.
+    pub(crate) fn abort(&self, link: LinkRef, key: OutKey) {
+        self.with(|node| node.aborted(link.link, key));
+    }
+
+    /// More of a message that is still coming is there.
+    pub(crate) fn grown(&self, link: LinkRef) {
+        self.with(|node| node.large.grown(link.link));
+    }
+
+    /// A receiver says something of a delivery.
+    pub(crate) fn receiver_says(&self, link: LinkRef, id: u32, state: Option<DeliveryState>, settled: bool) {
+        self.with(|node| node.receiver_says(link.link, id, state, settled));
+    }
+
+    /// A sender says something of a delivery.
+    pub(crate) fn sender_says(&self, key: OutKey, settled: bool) {
+        if settled {
+            self.with(|node| node.sender_settled(key));
+        }
+    }
+
+    /// From now on the shard that runs is woken.
+    fn rest(&self, now: Now, host: &ShardHost) {
+        if let Some(shard) = host.number() {
+            self.signals.set_shard(shard);
+        }
+        self.node.lock().rest(now);
+    }
+
+    /// Writes what is left, and ends the threads. Nobody may call the store any more.
+    fn close(&self) {
+        self.signals.end();
+        if let Some(timer) = self.timer.lock().take() {
+            // One that panicked has ended, too.
+            let _ = timer.join();
+        }
+        self.node.lock().close();
+    }
+}

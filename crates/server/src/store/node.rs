@@ -1,0 +1,347 @@
+//! The store's state, and the work of one turn: what is certain takes effect, queues choose, and what is to be said is
+//! gathered.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Instant;
+
+use queue_core::{BodyRef, Broker, Command, ConsumerId, EntryIndex, Event, Millis, Output, QueueSettings};
+use router_core::Now;
+use slab::Slab;
+
+use super::bodies::{Bodies, TRANSIENT};
+use super::journal::{InFlight, Journal, Waiter};
+use super::large::Large;
+use super::links::{Destination, Link, Place, Receiver, Role, Sender, Side};
+use super::reading::Reading;
+use super::say::Say;
+use super::signals::Signals;
+use super::templates::Templates;
+use super::transactions::Transactions;
+use crate::content::Whole;
+
+/// All that the store is while it runs.
+pub(super) struct Node {
+    /// By side.
+    pub(super) brokers: [Broker; 2],
+    pub(super) links: Slab<Link>,
+    pub(super) consumers: Consumers,
+    pub(super) bodies: Bodies,
+    pub(super) journal: Journal,
+    pub(super) large: Large,
+    pub(super) reading: Reading,
+    pub(super) transactions: Transactions,
+    pub(super) templates: Templates,
+    pub(super) says: Vec<Say>,
+    /// Receivers for which something may be done.
+    pub(super) ready: VecDeque<u32>,
+    /// Receivers that drain.
+    pub(super) draining: Vec<u32>,
+    /// Senders that wait for room in a queue.
+    pub(super) starved: HashMap<Place, VecDeque<u32>>,
+    /// Senders that wait for the log.
+    pub(super) held_back: VecDeque<u32>,
+    /// What the senders of queues with limits have been promised.
+    pub(super) promised: HashMap<Place, u64>,
+    /// What queues let in.
+    pub(super) filters: HashMap<Place, selector::Selector>,
+    /// Changes whenever a queue does.
+    pub(super) epoch: u64,
+    /// Messages that filters are to be shown and that are not in memory, and whose.
+    pub(super) waiting_filters: HashMap<BodyRef, Vec<(Side, ConsumerId)>>,
+    /// Links whose next message is being read back.
+    pub(super) waiting_links: HashMap<BodyRef, Vec<u32>>,
+    /// Nothing is delivered any more, and nobody gets credit.
+    pub(super) is_stopping: bool,
+    /// Unix time at the start of the shards' time, and that start.
+    pub(super) start: Millis,
+    pub(super) began: Instant,
+    pub(super) signals: Arc<Signals>,
+    pub(super) counts: Counts,
+    /// What the addresses of dynamic nodes begin with.
+    pub(super) prefix: String,
+    output: Output,
+}
+
+/// What was counted since the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) dead_lettered: u64,
+    pub(super) dropped: u64,
+}
+
+/// Which link a consumer has, by side.
+#[derive(Default)]
+pub(super) struct Consumers([HashMap<u64, u32>; 2]);
+
+impl Consumers {
+    pub(super) fn link_of(&self, side: Side, consumer: ConsumerId) -> Option<u32> {
+        self.0[side as usize].get(&consumer.raw()).copied()
+    }
+
+    pub(super) fn add(&mut self, side: Side, consumer: ConsumerId, link: u32) {
+        self.0[side as usize].insert(consumer.raw(), link);
+    }
+
+    pub(super) fn remove(&mut self, side: Side, consumer: ConsumerId) {
+        self.0[side as usize].remove(&consumer.raw());
+    }
+}
+
+impl Node {
+    pub(super) fn new(
+        broker: Broker,
+        journal: Journal,
+        cache: u64,
+        signals: Arc<Signals>,
+        start: (Millis, Instant),
+    ) -> Self {
+        let (start, began) = start;
+        let reading = Reading::start(journal.log.clone(), &signals);
+        Self {
+            brokers: [broker, Broker::new()],
+            links: Slab::new(),
+            consumers: Consumers::default(),
+            bodies: Bodies::new(cache),
+            large: Large::new(journal.log.clone(), &signals),
+            journal,
+            reading,
+            transactions: Transactions::default(),
+            templates: Templates::default(),
+            says: Vec::new(),
+            ready: VecDeque::new(),
+            draining: Vec::new(),
+            starved: HashMap::new(),
+            held_back: VecDeque::new(),
+            promised: HashMap::new(),
+            filters: HashMap::new(),
+            epoch: 1,
+            waiting_filters: HashMap::new(),
+            waiting_links: HashMap::new(),
+            is_stopping: false,
+            start,
+            began,
+            signals,
+            counts: Counts::default(),
+            prefix: String::new(),
+            output: Output::default(),
+        }
+    }
+
+    /// Unix time now, for who was not told.
+    pub(super) fn clock(&self) -> Millis {
+        self.start + self.began.elapsed().as_millis() as Millis
+    }
+
+    /// Unix time, which goes on without jumps from the start of the process.
+    pub(super) fn time(&self, now: Now) -> Millis {
+        self.start + now.as_millis() as Millis
+    }
+
+    pub(super) fn say(&mut self, say: Say) {
+        self.says.push(say);
+    }
+
+    pub(super) fn sender_mut(&mut self, link: u32) -> Option<&mut Sender> {
+        match &mut self.links.get_mut(link as usize)?.role {
+            Role::Sender(sender) => Some(sender),
+            _ => None,
+        }
+    }
+
+    pub(super) fn receiver_mut(&mut self, link: u32) -> Option<&mut Receiver> {
+        match &mut self.links.get_mut(link as usize)?.role {
+            Role::Receiver(receiver) => Some(receiver),
+            _ => None,
+        }
+    }
+
+    pub(super) fn broker(&mut self, side: Side) -> &mut Broker {
+        &mut self.brokers[side as usize]
+    }
+
+    pub(super) fn settings(&self, place: Place) -> Option<&Arc<QueueSettings>> {
+        self.brokers[place.side as usize].settings(place.queue)
+    }
+
+    /// Has a command take effect: when it is on disk, or at the end of the turn.
+    pub(super) fn submit(&mut self, side: Side, command: Command, body: Option<Arc<Whole>>, waiter: Waiter) {
+        self.submit_all(side, command, body, waiter);
+    }
+
+    /// As [`Node::submit`], with any number of messages.
+    pub(super) fn submit_all(
+        &mut self,
+        side: Side,
+        command: Command,
+        bodies: impl IntoIterator<Item = Arc<Whole>>,
+        waiter: Waiter,
+    ) {
+        self.journal.gathering[side as usize].push(command, bodies, waiter);
+        self.signals.set_busy();
+    }
+
+    /// One round of work. What is to be said is moved to `says`.
+    pub(super) fn work(&mut self, now: Now, says: &mut Vec<Say>) {
+        let time = self.time(now);
+        self.take_notes(time);
+        self.look_at_time(time);
+        self.apply_unlogged(time);
+        self.distribute(now);
+        // What was chosen for those who take everything settled is gone from its queue.
+        self.apply_unlogged(time);
+        if self.journal.is_full() {
+            self.seal(time);
+        }
+        says.append(&mut self.says);
+    }
+
+    /// What is to be done when nothing is to be said any more.
+    pub(super) fn rest(&mut self, now: Now) {
+        let time = self.time(now);
+        self.seal(time);
+        self.checkpoint_if_due();
+        self.bodies.trim();
+        let next = Side::BOTH.into_iter().filter_map(|side| self.brokers[side as usize].next_timeout()).min();
+        let retry = self.journal.stuck.is_some().then_some(time + 1000);
+        let next = next.into_iter().chain(retry).min();
+        self.signals.set_timer(next.map(|next| std::time::Duration::from_millis(next.saturating_sub(time).max(1))));
+    }
+
+    /// Takes what other threads have left.
+    fn take_notes(&mut self, time: Millis) {
+        let durable = self.signals.durable();
+        while let Some(entry) = self.journal.landed(durable) {
+            let InFlight { index, time, commands, waiters, .. } = entry;
+            self.apply(Side::Logged, EntryIndex(index), time, &commands, waiters);
+        }
+        let mut fetched = Vec::new();
+        self.signals.take_fetched(&mut fetched);
+        for fetched in fetched {
+            self.read_back(fetched);
+        }
+        self.take_large(time);
+        if self.signals.take_condition() || self.journal.stuck.is_some() {
+            self.journal.look();
+        }
+        if !self.held_back.is_empty() && self.journal.takes_more(super::credit::MOST_IN_FLIGHT) {
+            self.room_for_all();
+        }
+    }
+
+    /// What is due: messages expire, come up for delivery, queues go that nobody uses.
+    fn look_at_time(&mut self, time: Millis) {
+        for side in Side::BOTH {
+            if self.broker(side).next_timeout().is_some_and(|due| due <= time) {
+                let mut commands = Vec::new();
+                self.broker(side).handle_timeout(time, &mut commands);
+                commands.into_iter().for_each(|command| self.submit(side, command, None, Waiter::Nobody));
+            }
+        }
+    }
+
+    fn apply_unlogged(&mut self, time: Millis) {
+        while !self.journal.gathering[Side::Memory as usize].is_empty() {
+            let batch = std::mem::take(&mut self.journal.gathering[Side::Memory as usize]);
+            let entry = TRANSIENT + self.journal.unlogged;
+            self.journal.unlogged += 1;
+            self.bodies.keep(entry, batch.bodies);
+            self.apply(Side::Memory, EntryIndex(entry), time, &batch.commands, batch.waiters);
+        }
+        // Without a log there is nothing to wait for.
+        if self.journal.log.is_none() {
+            let batch = std::mem::take(&mut self.journal.gathering[Side::Logged as usize]);
+            if !batch.is_empty() {
+                let entry = TRANSIENT + self.journal.unlogged;
+                self.journal.unlogged += 1;
+                self.bodies.keep(entry, batch.bodies);
+                self.apply(Side::Logged, EntryIndex(entry), time, &batch.commands, batch.waiters);
+            }
+        }
+    }
+
+    /// Commands take effect.
+    fn apply(&mut self, side: Side, at: EntryIndex, time: Millis, commands: &[Command], waiters: Vec<(usize, Waiter)>) {
+        let mut output = std::mem::take(&mut self.output);
+        output.clear();
+        self.brokers[side as usize].apply(at, time, commands, &mut output);
+        for event in output.events.drain(..) {
+            self.happened(side, event);
+        }
+        self.note_changes(side, commands, &output.applied);
+        for (index, waiter) in waiters {
+            if let Some(applied) = output.applied.get(index) {
+                self.applied(waiter, applied);
+            }
+        }
+        self.output = output;
+    }
+
+    fn applied(&mut self, waiter: Waiter, applied: &queue_core::Applied) {
+        match waiter {
+            Waiter::Nobody => {}
+            Waiter::Arrival(arrival) => self.arrival_applied(arrival, applied),
+            Waiter::Settlement { .. } => self.settlement_applied(&waiter),
+            Waiter::Discharge { arrival, txn } => self.discharged(arrival, txn, applied),
+            Waiter::Attach { link } => self.node_made(link, applied),
+            // Who does not wait any more needs no answer.
+            Waiter::Reply(reply) => drop(reply.send(applied.clone())),
+        }
+    }
+
+    fn happened(&mut self, side: Side, event: Event) {
+        match event {
+            Event::BodyGone { body, size } => self.body_gone(side, body, size),
+            Event::QueueMade(queue) => self.queue_made(Place { side, queue }),
+            Event::QueueDeleted { queue, address, consumers } => {
+                self.queue_deleted(Place { side, queue }, &address, &consumers);
+            }
+            Event::DeadLettered { .. } => self.counts.dead_lettered += 1,
+            Event::Dropped { .. } => self.counts.dropped += 1,
+        }
+    }
+
+    fn body_gone(&mut self, side: Side, body: BodyRef, size: u64) {
+        self.bodies.gone(body);
+        match body {
+            BodyRef::Log { entry, .. } if side == Side::Logged && entry < TRANSIENT => {
+                if let Some(log) = &self.journal.log {
+                    log.release(entry, size);
+                }
+            }
+            BodyRef::Log { .. } => {}
+            BodyRef::Large { file } => self.large.remove(file),
+        }
+    }
+
+    /// Puts what has gathered into the log.
+    fn seal(&mut self, time: Millis) {
+        match self.journal.seal(time) {
+            Ok(Some((entry, bodies))) => self.bodies.append(entry, bodies),
+            Ok(None) => {}
+            Err(refused) => self.log_refused(*refused, time),
+        }
+    }
+
+    /// Where a link's messages go, by address.
+    pub(super) fn find(&self, address: &str) -> Option<Destination> {
+        let found = Side::BOTH.map(|side| self.brokers[side as usize].node(address));
+        match found {
+            [Some(queue_core::Node::Queue(queue)), _] => Some(Destination::Queue(Place { side: Side::Logged, queue })),
+            [_, Some(queue_core::Node::Queue(queue))] => Some(Destination::Queue(Place { side: Side::Memory, queue })),
+            [Some(queue_core::Node::Topic(logged)), Some(queue_core::Node::Topic(memory))] => {
+                Some(Destination::Topic([logged, memory]))
+            }
+            _ => None,
+        }
+    }
+
+    /// All queues, by address.
+    pub(super) fn queues(&self) -> BTreeMap<Arc<str>, Place> {
+        let of = |side: Side| {
+            let all = self.brokers[side as usize].queues();
+            all.map(move |(queue, settings)| (Arc::clone(&settings.address), Place { side, queue }))
+        };
+        of(Side::Logged).chain(of(Side::Memory)).collect()
+    }
+}

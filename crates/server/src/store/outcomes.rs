@@ -1,0 +1,123 @@
+//! What receivers say of messages that left a queue.
+
+use std::sync::Arc;
+
+use amqp::DeliveryState;
+use amqp::state::Modified;
+use queue_core::Outcome;
+
+use super::journal::Waiter;
+use super::links::{Role, Side};
+use super::node::Node;
+use super::say::Say;
+use super::transactional::TransactionalState;
+
+impl Node {
+    /// A receiver says something of a delivery, or settles it, or both.
+    pub(super) fn receiver_says(&mut self, link: u32, id: u32, state: Option<DeliveryState>, settled: bool) {
+        let Some(receiver) = self.receiver_mut(link) else { return };
+        if receiver.unsettled.get(id as usize).is_none() {
+            return;
+        }
+        match &state {
+            Some(DeliveryState::Other(_)) if let Some(of) = state.as_ref().and_then(TransactionalState::of) => {
+                return self.retire(link, id, of, settled);
+            }
+            Some(state) if state.is_terminal() => {}
+            // Something of which nothing is known but that the delivery is over.
+            _ if settled => {}
+            _ => return,
+        }
+        let Some(delivery) = self.receiver_mut(link).and_then(|receiver| {
+            let default = receiver.default_outcome.clone();
+            let delivery = receiver.unsettled.get_mut(id as usize)?;
+            if delivery.answered && !delivery.in_txn {
+                // What was said first is final; now the delivery is over for the receiver too.
+                if settled {
+                    receiver.unsettled.remove(id as usize);
+                }
+                return None;
+            }
+            delivery.answered = true;
+            Some((
+                receiver.place.side,
+                delivery.acquisition,
+                state.filter(DeliveryState::is_terminal).unwrap_or(default),
+            ))
+        }) else {
+            return;
+        };
+        let (side, acquisition, state) = delivery;
+        if settled {
+            self.forget_delivery(link, id);
+        }
+        match acquisition {
+            Some(acquisition) => self.apply_outcome(side, acquisition, &state, (!settled).then_some((link, id))),
+            // Whoever browses has nothing to say.
+            None if !settled => self.settlement_applied(&Waiter::Settlement { link, id }),
+            None => {}
+        }
+    }
+
+    /// The queue hears the outcome of a delivery. `waits`: the receiver waits for it to be settled here, too.
+    pub(super) fn apply_outcome(
+        &mut self,
+        side: Side,
+        acquisition: queue_core::AcqId,
+        state: &DeliveryState,
+        waits: Option<(u32, u32)>,
+    ) {
+        let time = self.clock();
+        let waiter = match waits {
+            Some((link, id)) => Waiter::Settlement { link, id },
+            None => Waiter::Nobody,
+        };
+        match self.brokers[side as usize].outcome(acquisition, outcome(state), time) {
+            Some(command) => self.submit(side, command, None, waiter),
+            None => self.settlement_applied(&waiter),
+        }
+    }
+
+    /// What a receiver said has taken effect.
+    pub(super) fn settlement_applied(&mut self, waiter: &Waiter) {
+        let Waiter::Settlement { link, id } = *waiter else { return };
+        let key = self.receiver_mut(link).and_then(|receiver| receiver.unsettled.get(id as usize)?.key);
+        if let Some(key) = key {
+            self.say(Say::Settled { key });
+        }
+        self.forget_delivery(link, id);
+    }
+
+    /// A delivery is over.
+    pub(super) fn forget_delivery(&mut self, link: u32, id: u32) {
+        if let Some(Role::Receiver(receiver)) = self.links.get_mut(link as usize).map(|link| &mut link.role) {
+            receiver.unsettled.try_remove(id as usize);
+        }
+    }
+}
+
+/// The outcome in the words of the queue.
+pub(super) fn outcome(state: &DeliveryState) -> Outcome {
+    match state {
+        DeliveryState::Rejected(error) => Outcome::Rejected {
+            error: error.as_ref().map(|error| match &error.description {
+                Some(description) => Arc::from(description.as_str()),
+                None => Arc::from(error.condition.as_str()),
+            }),
+        },
+        DeliveryState::Released => Outcome::Released,
+        DeliveryState::Modified(modified) => {
+            let Modified { delivery_failed, undeliverable_here, message_annotations } = &**modified;
+            let annotations = message_annotations.as_ref().map(|map| {
+                let mut bytes = Vec::new();
+                for (key, value) in &map.0 {
+                    key.encode(&mut bytes);
+                    value.encode(&mut bytes);
+                }
+                bytes.into()
+            });
+            Outcome::Modified { failed: *delivery_failed, undeliverable_here: *undeliverable_here, annotations }
+        }
+        _ => Outcome::Accepted,
+    }
+}

@@ -1,0 +1,105 @@
+//! Messages that have left memory are read back from the log by threads of their own, with those that come after them.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
+use queue_core::BodyRef;
+use queue_log::{Log, Reader};
+
+use super::bodies::{Fetched, TRANSIENT};
+use super::node::Node;
+use super::signals::Signals;
+use crate::content::Whole;
+
+/// Threads that read.
+const READERS: usize = 1;
+/// Bytes that are read from the log at once.
+const AHEAD: usize = 1024 * 1024;
+
+/// Those who read.
+pub(super) struct Reading {
+    ask: Option<Sender<BodyRef>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Reading {
+    /// Starts the threads, if there is something to read from.
+    pub(super) fn start(log: Option<Arc<Log>>, signals: &Arc<Signals>) -> Self {
+        let Some(log) = log else { return Self { ask: None, threads: Vec::new() } };
+        let (ask, asked) = channel();
+        let asked = Arc::new(Mutex::new(asked));
+        let start = |number: usize| {
+            let (log, asked, signals) = (Arc::clone(&log), Arc::clone(&asked), Arc::clone(signals));
+            let thread = std::thread::Builder::new().name(format!("store-read-{number}"));
+            thread.spawn(move || read(&mut log.reader(AHEAD), &asked, &signals))
+        };
+        let threads: Vec<_> = (0..READERS).filter_map(|number| start(number).ok()).collect();
+        if threads.is_empty() {
+            logging::log!(ROUTER_CORE, Critical, "No thread can be started that reads messages back");
+        }
+        Self { ask: Some(ask), threads }
+    }
+
+    /// Ends the threads.
+    pub(super) fn stop(&mut self) {
+        self.ask = None;
+        // One that panicked has ended, too.
+        self.threads.drain(..).for_each(|thread| drop(thread.join()));
+    }
+}
+
+fn read(reader: &mut Reader, asked: &Mutex<Receiver<BodyRef>>, signals: &Signals) {
+    loop {
+        let next = asked.lock().recv();
+        let Ok(BodyRef::Log { entry, part }) = next else { return };
+        // The first part is what the entry says, the messages follow.
+        let read = reader.part(entry, part + 1).map(Whole::plain).map_err(|error| error.to_string());
+        signals.fetched(Fetched { entry, part, read });
+    }
+}
+
+impl Node {
+    /// Has a message read back.
+    pub(super) fn ask_for(&mut self, body: BodyRef) {
+        let BodyRef::Log { entry, .. } = body else { return };
+        if entry < TRANSIENT
+            && self.bodies.ask(body)
+            && let Some(ask) = &self.reading.ask
+        {
+            // They end only when the store does.
+            let _ = ask.send(body);
+        }
+    }
+
+    /// A message was read back, or cannot be.
+    pub(super) fn read_back(&mut self, fetched: Fetched) {
+        let Fetched { entry, part, read } = fetched;
+        let body = BodyRef::Log { entry, part };
+        match read {
+            Ok(whole) => self.bodies.arrived(entry, part, whole),
+            Err(error) => {
+                logging::log!(ROUTER_CORE, Error, "A message cannot be read back: {error}");
+                self.bodies.failed(body);
+                self.lose(body);
+            }
+        }
+        for (side, consumer) in self.waiting_filters.remove(&body).into_iter().flatten() {
+            self.broker(side).fetched(consumer);
+        }
+        for link in self.waiting_links.remove(&body).into_iter().flatten() {
+            self.make_ready(link);
+        }
+    }
+
+    /// A message is not there any more, or not as it was: those it was chosen for do not get it, and it stays where it is
+    /// until somebody looks after the disk.
+    fn lose(&mut self, body: BodyRef) {
+        for link in self.waiting_links.get(&body).cloned().unwrap_or_default() {
+            if let Some(receiver) = self.receiver_mut(link) {
+                receiver.parked.retain(|assignment| assignment.body != body);
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The start: what the log holds becomes the queues again.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use queue_core::{BodyRef, Broker, EntryIndex, Event, Output, Restore};
+use queue_log::{Entry, HostError, Log, OpenError, RealDisk, Recover, Settings};
+
+use super::entry;
+use super::signals::Signals;
+use super::spec::StoreSettings;
+
+/// Bytes of a snapshot that are read at once.
+const PIECE: usize = 256 * 1024;
+
+/// What is found in a store.
+pub(super) struct Recovered {
+    pub(super) log: Arc<Log>,
+    pub(super) broker: Broker,
+    /// The last entry.
+    pub(super) applied: u64,
+}
+
+struct Recovery {
+    broker: Broker,
+    output: Output,
+    applied: u64,
+    /// Bytes that entries have made dead.
+    dead: Vec<(u64, u64)>,
+}
+
+impl Recover for Recovery {
+    fn snapshot(&mut self, index: u64, from: &mut dyn Read) -> Result<(), HostError> {
+        let mut restore = Restore::new();
+        let mut piece = vec![0; PIECE];
+        loop {
+            match from.read(&mut piece)? {
+                0 => break,
+                read => restore.feed(piece.get(..read).unwrap_or_default())?,
+            }
+        }
+        (self.broker, _) = restore.finish()?;
+        self.applied = index;
+        Ok(())
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>) -> Result<(), HostError> {
+        let (time, commands) = entry::decode(entry.part(0).unwrap_or_default())?;
+        self.output.clear();
+        self.broker.apply(EntryIndex(entry.index()), time, &commands, &mut self.output);
+        for event in self.output.events.drain(..) {
+            if let Event::BodyGone { body: BodyRef::Log { entry, .. }, size } = event {
+                self.dead.push((entry, size));
+            }
+        }
+        self.applied = entry.index();
+        Ok(())
+    }
+}
+
+/// Opens a store.
+///
+/// # Errors
+/// If it is another process's, damaged, or not to be read.
+pub(super) fn open(settings: &StoreSettings, signals: &Arc<Signals>) -> Result<Recovered, OpenError> {
+    let mut recovery = Recovery { broker: Broker::new(), output: Output::default(), applied: 0, dead: Vec::new() };
+    let mut of_log = Settings::new(&settings.path);
+    of_log.segment_bytes = u32::try_from(settings.segment_bytes).unwrap_or(u32::MAX);
+    let watcher: Arc<Signals> = Arc::clone(signals);
+    let log = Log::open(Arc::new(RealDisk), of_log, watcher, &mut recovery)?;
+    for (entry, size) in recovery.dead {
+        log.release(entry, size);
+    }
+    Ok(Recovered { log: Arc::new(log), broker: recovery.broker, applied: recovery.applied })
+}

@@ -1,0 +1,143 @@
+//! What the store has to say to the routing core, and how it is said.
+
+use amqp::performative::Manner;
+use amqp::terminus::{Source, TargetTerminus};
+use amqp::{DeliveryState, ErrorCondition};
+use router_core::{Core, InKey, LinkKey, LinkTerms, Now, Offer, Offered as Answer, OutKey};
+
+use super::Store;
+use crate::content::Content;
+use crate::shard::{LinkRef, ShardHost, Stored};
+
+/// One thing to be said.
+pub(super) enum Say {
+    /// A link of the core's is attached here.
+    Opened { key: LinkKey, link: u32 },
+    /// The answer to its attach.
+    Answer { key: LinkKey, source: Option<Box<Source>>, target: Option<Box<TargetTerminus>>, terms: Box<LinkTerms> },
+    /// The end of a link.
+    Detach { key: LinkKey, closed: bool, error: Option<Box<ErrorCondition>> },
+    /// The answer to the core's detach.
+    DetachAnswered { key: LinkKey, closed: bool },
+    /// So much may be sent here now.
+    Credit { key: LinkKey, credit: u32 },
+    /// So much was not used.
+    Drained { key: LinkKey, returned: u32 },
+    /// A delivery.
+    Deliver(Box<Deliver>),
+    /// The rest of one.
+    Received { key: InKey },
+    /// There is no rest.
+    Aborted { key: InKey },
+    /// The outcome of a delivery to a receiver is known here.
+    Settled { key: InKey },
+    /// All of a delivery that came here has come.
+    Transmitted { key: OutKey },
+    /// What became of it.
+    Outcome { key: OutKey, state: Option<DeliveryState>, settled: bool },
+    /// The ways to an address are to be made.
+    Lead { address: Box<str> },
+    /// They are to go.
+    Unlead { address: Box<str> },
+}
+
+/// A delivery to a receiver.
+pub(super) struct Deliver {
+    pub(super) key: LinkKey,
+    pub(super) link: u32,
+    /// Of the receiver's unsettled deliveries; `None`: it leaves settled.
+    pub(super) id: Option<u32>,
+    pub(super) tag: [u8; 8],
+    pub(super) settled: bool,
+    pub(super) message: Leaving,
+}
+
+/// The bytes of a delivery.
+pub(crate) enum Leaving {
+    /// All there.
+    Whole(Stored),
+    /// Read from a file while it leaves.
+    Stream(Content<LinkRef>),
+}
+
+/// What came of saying that a delivery is there.
+pub(super) struct Told {
+    pub(super) link: u32,
+    pub(super) id: Option<u32>,
+    pub(super) key: Option<InKey>,
+    /// Another one would leave at once.
+    pub(super) room: bool,
+}
+
+impl Store {
+    /// Says all there is to say, and does what comes of it, until nothing is left. To be called with the core locked.
+    pub(crate) fn pump(&self, core: &mut Core<ShardHost>, host: &mut ShardHost) {
+        if !self.is_busy() {
+            return;
+        }
+        let now = host.now();
+        let mut told = Vec::new();
+        let mut says = Vec::new();
+        loop {
+            self.with(|node| {
+                node.told(&mut told);
+                node.work(now, &mut says);
+            });
+            if says.is_empty() {
+                break;
+            }
+            for say in says.drain(..) {
+                self.say(core, host, now, say, &mut told);
+            }
+            host.after_store(core);
+        }
+        self.rest(now, host);
+    }
+
+    fn say(&self, core: &mut Core<ShardHost>, host: &mut ShardHost, now: Now, say: Say, told: &mut Vec<Told>) {
+        match say {
+            Say::Opened { key, link } => core.link_opened(now, host, key, LinkRef::of_store(link)),
+            Say::Answer { key, source, target, terms } => {
+                core.attach_answered(now, host, key, source.map(|s| *s), target.map(|t| *t), *terms);
+            }
+            Say::Detach { key, closed, error } => core.detach(now, host, key, closed, error.map(|error| *error)),
+            Say::DetachAnswered { key, closed } => core.detach_answered(now, host, key, closed, None),
+            Say::Credit { key, credit } => core.credit(now, host, key, credit, false),
+            Say::Drained { key, returned } => core.drained(now, host, key, returned),
+            Say::Deliver(deliver) => told.push(deliver.offer(core, host, now)),
+            Say::Received { key } => core.received(now, host, key, false),
+            Say::Aborted { key } => core.aborted(now, host, key),
+            Say::Settled { key } => core.sender_outcome(now, host, key, None, true),
+            Say::Transmitted { key } => core.transmitted(now, host, key),
+            Say::Outcome { key, state, settled } => core.outcome(now, host, key, state, settled),
+            Say::Lead { address } => self.ways().lead(core, host, now, &address),
+            Say::Unlead { address } => self.ways().unlead(core, host, now, &address),
+        }
+    }
+}
+
+impl Deliver {
+    fn offer(self, core: &mut Core<ShardHost>, host: &mut ShardHost, now: Now) -> Told {
+        let complete = matches!(self.message, Leaving::Whole(_));
+        let offer = Offer {
+            delivery_id: self.id.unwrap_or(u32::MAX),
+            settled: self.settled,
+            complete,
+            to: None,
+            to_override: None,
+            phase: None,
+            ingress: None,
+            trace: Default::default(),
+            priority: 4,
+            state: None,
+            tag: Some(&self.tag),
+            manner: Manner::default(),
+        };
+        let answer = host.offering(self.message, |host| core.deliver(now, host, self.key, offer));
+        let key = match answer {
+            Answer::Tracked(key) => Some(key),
+            Answer::Done => None,
+        };
+        Told { link: self.link, id: self.id, key, room: core.may_send(self.key) }
+    }
+}

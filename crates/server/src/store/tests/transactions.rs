@@ -1,0 +1,124 @@
+//! Local transactions over several queues.
+
+use amqp::DeliveryState;
+use amqp::codec::{ListEncoder, encode};
+use amqp::performative::{ReceiverSettleMode, SenderSettleMode};
+use amqp::terminus::{Source, TargetTerminus};
+use amqp_endpoint::{LinkId, NewLink};
+
+use super::{in_memory, volatile};
+use crate::shard::tests::client::{Client, Happened, message};
+use crate::store::transactional::TransactionalState;
+
+/// A link to the coordinator.
+fn coordinator(client: &mut Client) -> LinkId {
+    let session = client.session();
+    let new = NewLink {
+        name: "coordinator".to_owned(),
+        sender: true,
+        snd_settle_mode: SenderSettleMode::Unsettled,
+        rcv_settle_mode: ReceiverSettleMode::First,
+        source: Some(Source::default()),
+        target: Some(TargetTerminus::Coordinator { capabilities: Vec::new() }),
+        max_message_size: None,
+        offered_capabilities: Vec::new(),
+        desired_capabilities: Vec::new(),
+        properties: None,
+    };
+    let link = client.endpoint.attach(session, new).expect("the name is free");
+    client.write();
+    client.expect("the answer", |happened| matches!(happened, Happened::Attached(of, _) if *of == link));
+    link
+}
+
+fn declare(client: &mut Client, link: LinkId) -> Vec<u8> {
+    let key = client.send(link, false, b"\x00\x53\x77\x00\x53\x31\x45");
+    let Some(DeliveryState::Other(declared)) = client.outcome(key) else { panic!("not declared") };
+    let mut decoder = amqp::Decoder::new(&declared);
+    decoder.read_descriptor().expect("a state is described");
+    let mut fields = decoder.read_fields("declared", 1).expect("it is a list");
+    fields.mandatory("txn-id", amqp::Decoder::read_binary).expect("it has an id").to_vec()
+}
+
+fn discharge(client: &mut Client, link: LinkId, txn: &[u8], fail: bool) -> Option<DeliveryState> {
+    let mut bytes = vec![0x00, 0x53, 0x77];
+    let mut list = ListEncoder::described(&mut bytes, amqp::descriptor::DISCHARGE);
+    list.field(|out| encode::binary(out, txn));
+    list.field(|out| encode::boolean(out, fail));
+    list.finish();
+    let key = client.send(link, false, &bytes);
+    client.outcome(key)
+}
+
+fn post(client: &mut Client, link: LinkId, txn: &[u8]) {
+    let state = TransactionalState { txn: txn.to_vec(), outcome: None }.state();
+    let key = client.begin_with(link, false, Some(&state));
+    client.send_part(link, &message(10), false);
+    let expected = TransactionalState { txn: txn.to_vec(), outcome: Some(DeliveryState::Accepted) };
+    assert_eq!(client.outcome(key).as_ref().and_then(TransactionalState::of), Some(expected));
+}
+
+#[test]
+fn what_is_sent_in_a_transaction_is_there_when_it_is_committed_and_not_before() {
+    let (router, store) = in_memory([volatile("a"), volatile("b")]);
+    let depth = |address: &str| store.queue(address).map(|queue| queue.messages);
+    let mut client = router.client();
+    let (coordinator, a, b) = (coordinator(&mut client), client.sender(Some("a")), client.sender(Some("b")));
+    let txn = declare(&mut client, coordinator);
+    post(&mut client, a, &txn);
+    post(&mut client, b, &txn);
+    assert_eq!((depth("a"), depth("b")), (Some(0), Some(0)));
+    assert_eq!(discharge(&mut client, coordinator, &txn, false), Some(DeliveryState::Accepted));
+    assert_eq!((depth("a"), depth("b")), (Some(1), Some(1)));
+}
+
+#[test]
+fn what_is_taken_in_a_transaction_that_is_rolled_back_is_still_with_its_receiver() {
+    let (router, store) = in_memory([volatile("a")]);
+    let mut client = router.client();
+    let (coordinator, a) = (coordinator(&mut client), client.sender(Some("a")));
+    let key = client.send(a, false, &message(10));
+    client.outcome(key);
+    let txn = declare(&mut client, coordinator);
+    client.receiver("a", 1);
+    let received = client.receive();
+    let state = TransactionalState { txn: txn.clone(), outcome: Some(DeliveryState::Accepted) }.state();
+    client.endpoint.update_incoming(received.link, received.delivery_id, Some(state), false);
+    client.write();
+    assert_eq!(discharge(&mut client, coordinator, &txn, true), Some(DeliveryState::Accepted));
+    assert_eq!(store.queue("a").map(|queue| (queue.messages, queue.acquired)), Some((1, 1)));
+    client.settle(&received, DeliveryState::Accepted);
+    router.wait_until("it is gone", |_| store.queue("a").is_some_and(|queue| queue.messages == 0));
+}
+
+#[test]
+fn a_transaction_of_a_client_that_is_lost_is_rolled_back() {
+    let (router, store) = in_memory([volatile("a")]);
+    let mut client = router.client();
+    let (link, a) = (coordinator(&mut client), client.sender(Some("a")));
+    let key = client.send(a, false, &message(10));
+    client.outcome(key);
+    let txn = declare(&mut client, link);
+    post(&mut client, a, &txn);
+    client.receiver("a", 1);
+    let received = client.receive();
+    let state = TransactionalState { txn, outcome: Some(DeliveryState::Accepted) }.state();
+    client.endpoint.update_incoming(received.link, received.delivery_id, Some(state), true);
+    client.write();
+    drop(client);
+    router.wait_until("it is free", |_| {
+        store.queue("a").is_some_and(|queue| queue.consumers == 0 && queue.acquired == 0)
+    });
+    assert_eq!(store.queue("a").map(|queue| queue.messages), Some(1));
+}
+
+#[test]
+fn a_transaction_that_is_not_known_is_refused() {
+    let (router, _store) = in_memory([volatile("a")]);
+    let mut client = router.client();
+    let link = coordinator(&mut client);
+    let Some(DeliveryState::Rejected(Some(error))) = discharge(&mut client, link, b"nonsense", false) else {
+        panic!("not rejected");
+    };
+    assert_eq!(error.condition.as_str(), "amqp:transaction:unknown-id");
+}

@@ -1,0 +1,211 @@
+//! What has to be done beside moving messages: ways to queues, filters, checkpoints, a log that takes nothing.
+
+use amqp::ErrorCondition;
+use amqp::condition::names;
+use queue_core::{Applied, Command, Done, EntryIndex, Millis, QueueSettings, TopicId};
+use queue_log::LogError;
+
+use super::journal::{Batch, Refused, Waiter};
+use super::links::{Destination, End, Place, Role, Side};
+use super::node::Node;
+use super::say::Say;
+use super::spec::QueueView;
+
+/// Bytes appended to the log after which a checkpoint is due.
+const CHECKPOINT_EVERY: u64 = 128 * 1024 * 1024;
+
+impl Node {
+    /// Notes what commands have changed about queues.
+    pub(super) fn note_changes(&mut self, side: Side, commands: &[Command], applied: &[Applied]) {
+        for (command, applied) in commands.iter().zip(applied) {
+            match (command, applied) {
+                (Command::CreateQueue(settings), Ok(Done::Created(queue))) => {
+                    let place = Place { side, queue: *queue };
+                    self.learn(place, settings);
+                    self.says.push(Say::Lead { address: (*settings.address).into() });
+                }
+                (Command::ChangeQueue { queue, settings }, Ok(_)) => {
+                    let place = Place { side, queue: *queue };
+                    self.learn(place, settings);
+                    self.room_again(place);
+                }
+                // There may be room where messages have left.
+                (Command::Settle(settle), Ok(_)) => self.room_again(Place { side, queue: settle.queue }),
+                (
+                    Command::Expire { queue, .. }
+                    | Command::Purge { queue, .. }
+                    | Command::Move { from: queue, .. }
+                    | Command::Retry { queue, .. },
+                    Ok(_),
+                ) => self.room_again(Place { side, queue: *queue }),
+                (Command::Transaction(commands), Ok(_)) => {
+                    for command in commands {
+                        if let Command::Settle(settle) = command {
+                            self.room_again(Place { side, queue: settle.queue });
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Notes what a queue lets in.
+    fn learn(&mut self, place: Place, settings: &QueueSettings) {
+        self.epoch += 1;
+        self.filters.remove(&place);
+        match settings.filter.as_deref().map(selector::Selector::parse) {
+            Some(Ok(filter)) => drop(self.filters.insert(place, filter)),
+            Some(Err(error)) => {
+                let address = &settings.address;
+                logging::log!(ROUTER_CORE, Error, "The filter of the queue '{address}' is not used: {error}");
+            }
+            None => {}
+        }
+    }
+
+    /// Notes what all queues let in.
+    pub(super) fn learn_filters(&mut self) {
+        for place in self.queues().into_values() {
+            if let Some(settings) = self.settings(place).cloned() {
+                self.learn(place, &settings);
+            }
+        }
+    }
+
+    /// Topics of the log are there for subscriptions in memory, too.
+    pub(super) fn take_over_topics(&mut self) {
+        let topics: Vec<_> = self.brokers[0].topics().map(|(_, address)| std::sync::Arc::clone(address)).collect();
+        for address in topics {
+            self.submit(Side::Memory, Command::CreateTopic { address }, None, Waiter::Nobody);
+        }
+    }
+
+    /// The queue of a dead-letter or expiry address was made.
+    pub(super) fn queue_made(&mut self, place: Place) {
+        if let Some(settings) = self.settings(place) {
+            let address = (*settings.address).into();
+            self.says.push(Say::Lead { address });
+            self.epoch += 1;
+        }
+    }
+
+    /// A topic is gone under its senders.
+    pub(super) fn topic_deleted(&mut self, topics: [TopicId; 2], address: &str) {
+        self.says.push(Say::Unlead { address: address.into() });
+        let error = ErrorCondition::new(names::RESOURCE_DELETED, format!("The topic '{address}' was deleted"));
+        let sends = |role: &Role| matches!(role, Role::Sender(sender) if sender.to == Destination::Topic(topics));
+        for (_, record) in self.links.iter_mut().filter(|(_, record)| record.end == End::Open && sends(&record.role)) {
+            record.end = End::Asked;
+            self.says.push(Say::Detach { key: record.key, closed: true, error: Some(Box::new(error.clone())) });
+        }
+    }
+
+    /// The log has not taken a batch. Who sent messages is told; what makes the store smaller is tried again.
+    pub(super) fn log_refused(&mut self, refused: Refused, time: Millis) {
+        let Refused { batch: Batch { commands, waiters, .. }, error } = refused;
+        self.journal.look();
+        let mut kept = Batch::default();
+        let mut waiters = waiters.into_iter().peekable();
+        for (at, command) in commands.into_iter().enumerate() {
+            let of_this = std::iter::from_fn(|| waiters.next_if(|(index, _)| *index == at)).map(|(_, waiter)| waiter);
+            let grows = command.carries_body() || matches!(command, Command::Transaction(_) | Command::Enqueue(_));
+            if !grows && matches!(error, LogError::Full { .. }) {
+                let index = kept.commands.len();
+                kept.waiters.extend(of_this.map(|waiter| (index, waiter)));
+                kept.commands.push(command);
+                continue;
+            }
+            let of_this: Vec<_> = of_this.collect();
+            self.brokers[0].withdraw(&command, time);
+            of_this.into_iter().for_each(|waiter| self.not_logged(waiter, &error));
+        }
+        if !kept.is_empty() {
+            self.journal.gathering[Side::Logged as usize] = kept;
+            // Alone they may find room. If not, they are tried again later.
+            if let Err(refused) = self.journal.seal(time) {
+                self.journal.gathering[Side::Logged as usize] = refused.batch;
+            }
+        }
+    }
+
+    fn not_logged(&mut self, waiter: Waiter, error: &LogError) {
+        let condition = ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, format!("Not stored: {error}"));
+        match waiter {
+            Waiter::Nobody => {}
+            Waiter::Arrival(arrival) => self.refuse(arrival, condition),
+            // The receiver has said what becomes of it; that it may come again is the lesser evil.
+            Waiter::Settlement { .. } => self.settlement_applied(&waiter),
+            Waiter::Discharge { arrival, txn } => {
+                let applied = Err(queue_core::Refused::BadSettings("the disk takes nothing now"));
+                self.discharged(arrival, txn, &applied);
+            }
+            Waiter::Attach { link } => {
+                self.node_made(link, &Err(queue_core::Refused::BadSettings("the disk takes nothing now")));
+            }
+            Waiter::Reply(reply) => {
+                drop(reply.send(Err(queue_core::Refused::BadSettings("the disk takes nothing now: see the log"))));
+            }
+        }
+    }
+
+    /// Stores the state of all queues when much has happened since that was done last.
+    pub(super) fn checkpoint_if_due(&mut self) {
+        if self.journal.since_checkpoint >= CHECKPOINT_EVERY {
+            self.checkpoint();
+        }
+    }
+
+    fn checkpoint(&mut self) {
+        let Some(log) = &self.journal.log else { return };
+        let snapshot = self.brokers[0].snapshot(EntryIndex(self.journal.applied));
+        match log.checkpoint(self.journal.applied, move |to| snapshot.write(|bytes| to.write_all(bytes))) {
+            Ok(()) => self.journal.since_checkpoint = 0,
+            // It is tried again.
+            Err(LogError::Busy) => {}
+            Err(error) => {
+                self.journal.since_checkpoint = 0;
+                logging::log!(ROUTER_CORE, Warning, "No checkpoint of the store: {error}");
+            }
+        }
+    }
+
+    /// A queue as it is.
+    pub(super) fn view(&mut self, place: Place) -> Option<QueueView> {
+        let settings = self.settings(place).cloned()?;
+        let sends = |role: &Role| matches!(role, Role::Sender(sender) if sender.to == Destination::Queue(place));
+        let producers = self.links.iter().filter(|(_, link)| sends(&link.role)).count() as u64;
+        let now = self.clock();
+        let found = self.broker(place.side).statistics(place.queue)?;
+        Some(QueueView {
+            settings: (*settings).clone(),
+            messages: found.depth,
+            bytes: found.bytes,
+            acquired: found.acquired,
+            delayed: found.delayed,
+            consumers: found.consumers,
+            // One of them is the router's own, for messages that name the queue and come on no link to it.
+            producers: producers.saturating_sub(1),
+            oldest: found.oldest.map(|came| std::time::Duration::from_millis(now.saturating_sub(came))),
+            enqueued: found.totals.enqueued,
+            dequeued: found.totals.accepted,
+            redelivered: found.redelivered,
+            dead_lettered: found.totals.dead_lettered,
+            expired: found.totals.expired,
+            dropped: found.totals.dropped + found.totals.refused,
+        })
+    }
+
+    /// Writes what is left, and closes the log.
+    pub(super) fn close(&mut self) {
+        let time = self.clock();
+        if let Err(refused) = self.journal.seal(time) {
+            logging::log!(ROUTER_CORE, Warning, "What was said last is not stored: {}", refused.error);
+        }
+        self.reading.stop();
+        self.large.stop();
+        let Some(log) = self.journal.log.take() else { return };
+        log.wait_for_checkpoint();
+        log.close();
+    }
+}
