@@ -128,6 +128,7 @@ impl Deliver {
             phase: None,
             ingress: None,
             trace: Default::default(),
+            stamp: None,
             priority: 4,
             state: None,
             tag: Some(&self.tag),
