@@ -19,8 +19,9 @@ pub(crate) struct Acquisition {
     pub(crate) settling: bool,
     /// It left the queue for another reason: nothing that is said of it matters.
     pub(crate) gone: bool,
-    /// No queue has it any more; its bytes are kept until its consumer is done with it.
-    pub(crate) orphan: Option<(BodyRef, u64)>,
+    /// The bytes that its consumer was given, if the queue does not have them any more: they are kept until the consumer is
+    /// done with them.
+    pub(crate) keeps: Option<BodyRef>,
     /// The other messages of the consumer.
     next: usize,
     before: usize,
@@ -45,7 +46,7 @@ impl Acquisitions {
             seq,
             settling: false,
             gone: false,
-            orphan: None,
+            keeps: None,
             next,
             before: NONE,
         };

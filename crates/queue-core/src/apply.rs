@@ -1,6 +1,6 @@
 //! Applying commands: the replicated half. Nothing here may depend on consumers, on who holds what, or on a clock.
 
-mod bodies;
+pub(crate) mod bodies;
 mod bury;
 mod enqueue;
 mod leave;

@@ -1,6 +1,7 @@
 //! All queues of one store.
 
 use crate::acquire::Acquisitions;
+use crate::apply::bodies::Kept;
 use crate::body::BodyRef;
 use crate::consumer::Consumer;
 use crate::ids::{ConsumerId, Millis, QueueId, Seq, TopicId};
@@ -39,6 +40,8 @@ pub struct Broker {
     pub(crate) timers: BTreeSet<(Millis, QueueId)>,
     /// Consumers whose credit is to be taken back, and how much.
     pub(crate) drained: VecDeque<(ConsumerId, u32)>,
+    /// Bytes that consumers may still read, though their messages are gone or have others.
+    pub(crate) kept: BTreeMap<BodyRef, Kept>,
     /// What happened while no command was applied.
     pub(crate) late: Vec<Event>,
 }

@@ -74,6 +74,12 @@ pub(crate) struct Local {
     pub(crate) delivered: u64,
 }
 
+/// The first place of the chunk of a place.
+pub(crate) fn chunk_of(seq: Seq) -> Seq {
+    let chunk = crate::store::CHUNK as u64;
+    Seq::new(seq.lane(), seq.number() / chunk * chunk)
+}
+
 impl Queue {
     pub(crate) fn new(id: QueueId, settings: Arc<QueueSettings>) -> Self {
         Self {
@@ -159,7 +165,7 @@ impl Queue {
             return;
         }
         let Some(next) = self.lanes.next_expiry_mut(seq) else { return };
-        let first = Seq::new(seq.lane(), seq.number() / crate::store::CHUNK as u64 * crate::store::CHUNK as u64);
+        let first = chunk_of(seq);
         if at < *next {
             self.local.expiry.remove(&(*next, first));
             *next = at;

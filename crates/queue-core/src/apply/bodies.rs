@@ -5,9 +5,65 @@ use crate::body::BodyRef;
 use crate::broker::Broker;
 use crate::ids::{QueueId, Seq};
 use crate::output::{Applied, Done, Event};
+use crate::store::Entry;
 use std::collections::BTreeSet;
 
+/// Bytes that consumers were given, and that are not where they were for their messages.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Kept {
+    /// How many deliveries.
+    by: u32,
+    /// No message has them any more; how many there are.
+    gone: Option<u64>,
+}
+
 impl Broker {
+    /// One message less has its bytes: perhaps nobody needs them now.
+    pub(super) fn release_body(&mut self, entry: &Entry, events: &mut Vec<Event>) {
+        let body = entry.body();
+        if entry.shared
+            && let Some(count) = self.shared.get_mut(&body)
+        {
+            *count -= 1;
+            if *count > 0 {
+                return;
+            }
+            self.shared.remove(&body);
+        }
+        self.body_gone(body, entry.size(), events);
+    }
+
+    /// No message has these bytes. Consumers that were given them may still read them.
+    fn body_gone(&mut self, body: BodyRef, size: u64, events: &mut Vec<Event>) {
+        match self.kept.get_mut(&body) {
+            Some(kept) => kept.gone = Some(size),
+            None => events.push(Event::BodyGone { body, size }),
+        }
+    }
+
+    /// The message that a consumer holds is not where its bytes were when it was given it.
+    pub(super) fn keep_body(&mut self, holder: usize, body: BodyRef) {
+        if let Some(acquisition) = self.acquisitions.at(holder)
+            && acquisition.keeps.is_none()
+        {
+            acquisition.keeps = Some(body);
+            self.kept.entry(body).or_default().by += 1;
+        }
+    }
+
+    /// A consumer is done with a message. What nobody needs now is told later, for no command may be at hand.
+    pub(crate) fn remove_acquisition(&mut self, index: usize) {
+        let acquisition = self.acquisitions.remove(index, &mut self.consumers);
+        let Some(body) = acquisition.and_then(|acquisition| acquisition.keeps) else { return };
+        let Some(kept) = self.kept.get_mut(&body) else { return };
+        kept.by -= 1;
+        if kept.by == 0 {
+            let gone = kept.gone;
+            self.kept.remove(&body);
+            self.late.extend(gone.map(|size| Event::BodyGone { body, size }));
+        }
+    }
+
     /// So many messages more will have these bytes, besides one that has left its queue and has not let go of them
     /// (`shared`: it was one of several). Whether they are shared now.
     pub(super) fn share_body(&mut self, body: BodyRef, more: u32, shared: bool) -> bool {
@@ -28,11 +84,15 @@ impl Broker {
         let mut size = 0;
         for (id, seq) in all {
             let Some(queue) = self.queues.get_mut(&id) else { continue };
+            let holder = queue.local.holders.get(&seq).copied();
             let Some(entry) = queue.lanes.get_mut(seq).filter(|entry| entry.body() == from) else { continue };
             entry.set_body(to);
             size = entry.size();
             queue.lanes.note_body(seq);
             moved.push((id, seq));
+            if let Some(holder) = holder {
+                self.keep_body(holder, from);
+            }
         }
         let count = moved.len() as u32;
         if count == 0 {
@@ -52,7 +112,7 @@ impl Broker {
             self.shared.insert(from, rest);
         } else {
             self.shared.remove(&from);
-            context.events.push(Event::BodyGone { body: from, size });
+            self.body_gone(from, size, context.events);
         }
         Ok(Done::Messages { count: count.into() })
     }

@@ -76,10 +76,7 @@ impl Broker {
         });
         let queues = self.graves(&corpse, context);
         let Some((first, others)) = queues.split_first() else {
-            if self.release_body(corpse.entry.body(), corpse.entry.shared) {
-                let (body, size) = (corpse.entry.body(), corpse.entry.size());
-                context.events.push(Event::BodyGone { body, size });
-            }
+            self.release_body(&corpse.entry, context.events);
             self.count(from, |queue| queue.totals.dropped += 1);
             context.events.push(Event::Dropped { queue: from, reason });
             return;

@@ -1,11 +1,9 @@
 //! Messages come into a queue and leave it.
 
 use super::Context;
-use crate::body::BodyRef;
 use crate::broker::Broker;
 use crate::consumer::Consumer;
 use crate::ids::{ConsumerId, Millis, QueueId, Seq};
-use crate::output::Event;
 use crate::queue::Queue;
 use crate::store::Entry;
 use slab::Slab;
@@ -57,7 +55,7 @@ impl Broker {
     }
 
     /// Takes a message out of a queue. `done`: it goes nowhere else, so that its bytes are not needed. If a consumer holds
-    /// it, they are kept until that consumer has said something.
+    /// it, they are kept until that consumer is done with them.
     pub(super) fn leave(&mut self, id: QueueId, seq: Seq, done: bool, context: &mut Context<'_>) -> Option<Entry> {
         let queue = self.queues.get_mut(&id)?;
         if !queue.lanes.contains(seq) {
@@ -69,7 +67,11 @@ impl Broker {
         } else {
             queue.withhold(seq, &mut self.consumers);
         }
+        let expiry = queue.lanes.next_expiry_mut(seq).map(|next| *next);
         let entry = queue.lanes.remove(seq)?;
+        if let Some(expiry) = expiry.filter(|_| queue.lanes.chunk(seq).is_none()) {
+            queue.local.expiry.remove(&(expiry, crate::queue::chunk_of(seq)));
+        }
         queue.count -= 1;
         queue.bytes = queue.bytes.saturating_sub(entry.size());
         if let Some(key) = entry.key()
@@ -78,28 +80,20 @@ impl Broker {
             queue.last_values.remove(key);
         }
         self.check_lifetime(id, context.time);
-        let unneeded = done && self.release_body(entry.body(), entry.shared);
-        let orphan = unneeded.then(|| (entry.body(), entry.size()));
-        match holder.and_then(|holder| self.acquisitions.at(holder)) {
-            Some(acquisition) => {
-                acquisition.gone = true;
-                acquisition.orphan = orphan;
+        if let Some(acquisition) = holder.and_then(|holder| self.acquisitions.at(holder)) {
+            acquisition.gone = true;
+            let (settling, holder) = (acquisition.settling, acquisition.id.index());
+            if settling {
+                // Its consumer has spoken, and what it said will find nothing.
+                self.remove_acquisition(holder);
+            } else {
+                self.keep_body(holder, entry.body());
             }
-            None => context.events.extend(orphan.map(|(body, size)| Event::BodyGone { body, size })),
+        }
+        if done {
+            self.release_body(&entry, context.events);
         }
         Some(entry)
-    }
-
-    /// One message less has these bytes. Whether none has them now.
-    pub(super) fn release_body(&mut self, body: BodyRef, shared: bool) -> bool {
-        if shared && let Some(count) = self.shared.get_mut(&body) {
-            *count -= 1;
-            if *count > 0 {
-                return false;
-            }
-            self.shared.remove(&body);
-        }
-        true
     }
 
     /// A consumer does not hold a message any more. The message is not offered to others.
@@ -107,7 +101,7 @@ impl Broker {
         let Some(queue) = self.queues.get_mut(&id) else { return };
         if let Some(holder) = queue.local.holders.remove(&seq) {
             queue.drop_from_group(seq, &mut self.consumers);
-            self.acquisitions.remove(holder, &mut self.consumers);
+            self.remove_acquisition(holder);
         }
     }
 

@@ -93,25 +93,35 @@ impl Search<'_> {
         limit.map_or(Found::Nothing, Found::Message)
     }
 
-    /// Groups in the order of their first messages; in each the first that the consumer may have.
+    /// The first message in any group that the consumer may have: within each group, the first one it wants.
     fn look_in_groups(&mut self, queue: &mut Queue, consumer: &mut Consumer) -> Found {
         if consumer.groups_seen == queue.local.groups.changes {
             return Found::Nothing;
         }
         let mut heads: Vec<Seq> = queue.local.groups.heads.iter().chain(&consumer.own).copied().collect();
         heads.sort_unstable();
+        let mut best: Option<Seq> = None;
         for head in heads {
+            if best.is_some_and(|best| best < head) {
+                break;
+            }
             let Some(name) = queue.lanes.get(head).and_then(|entry| entry.group()).cloned() else { continue };
             let members: Vec<Seq> =
                 queue.local.groups.get(&name).map(|group| group.free.iter().copied().collect()).unwrap_or_default();
-            for seq in members {
+            for seq in members.into_iter().take_while(|seq| best.is_none_or(|best| *seq < best)) {
                 match self.judge(queue, consumer, seq) {
-                    Verdict::Take => return Found::Message(seq),
+                    Verdict::Take => {
+                        best = Some(seq);
+                        break;
+                    }
                     Verdict::Wait => return Found::Wait,
                     Verdict::Pass => {}
                     Verdict::Expired => return Found::Expired(seq),
                 }
             }
+        }
+        if let Some(best) = best {
+            return Found::Message(best);
         }
         consumer.groups_seen = queue.local.groups.changes;
         Found::Nothing

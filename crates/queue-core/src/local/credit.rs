@@ -8,16 +8,18 @@ use crate::queue::Queue;
 impl Queue {
     /// Puts a consumer into its line, if it may be given something.
     pub(super) fn line_up(&mut self, consumer: &mut Consumer) {
-        if consumer.credit == 0 || consumer.parked || consumer.listed {
+        if consumer.credit == 0 || consumer.parked {
             return;
-        }
-        consumer.listed = true;
-        match consumer.settings.mode {
-            Mode::Copy => self.local.browsers.ready.push_back(consumer.id),
-            Mode::Move => self.line(consumer.settings.priority).ready.push_back(consumer.id),
         }
         if !consumer.own.is_empty() {
             self.local.groups.owners.insert(consumer.id);
+        }
+        if std::mem::replace(&mut consumer.listed, true) {
+            return;
+        }
+        match consumer.settings.mode {
+            Mode::Copy => self.local.browsers.ready.push_back(consumer.id),
+            Mode::Move => self.line(consumer.settings.priority).ready.push_back(consumer.id),
         }
     }
 }

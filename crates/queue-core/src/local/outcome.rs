@@ -24,7 +24,7 @@ impl Broker {
         let held = self.acquisitions.get_mut(acquisition)?;
         let (queue, seq, consumer) = (held.queue, held.seq, held.consumer);
         if held.gone {
-            self.finish(acquisition);
+            self.remove_acquisition(acquisition.index());
             return None;
         }
         if held.settling {
@@ -45,7 +45,7 @@ impl Broker {
     fn release(&mut self, acquisition: AcqId, now: Millis) {
         let Some(held) = self.acquisitions.get_mut(acquisition) else { return };
         if held.gone {
-            return self.finish(acquisition);
+            return self.remove_acquisition(acquisition.index());
         }
         if held.settling {
             return;
@@ -53,14 +53,6 @@ impl Broker {
         let (queue, seq) = (held.queue, held.seq);
         self.end_acquisition(queue, seq);
         self.give_back(queue, seq, now);
-    }
-
-    /// An acquisition whose message has left the queue is over.
-    fn finish(&mut self, acquisition: AcqId) {
-        let gone = self.acquisitions.remove(acquisition.index(), &mut self.consumers);
-        if let Some((body, size)) = gone.and_then(|gone| gone.orphan) {
-            self.late.push(Event::BodyGone { body, size });
-        }
     }
 
     /// A command of this broker's making will never be applied: what it was about is as before. Not for commands that

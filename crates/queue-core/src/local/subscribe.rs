@@ -163,9 +163,7 @@ impl Broker {
         for consumer in &consumers {
             let Some(gone) = self.consumers.try_remove(consumer.index()) else { continue };
             for held in self.acquisitions.of(&gone) {
-                let acquisition = self.acquisitions.remove(held, &mut self.consumers);
-                let orphan = acquisition.and_then(|acquisition| acquisition.orphan);
-                self.late.extend(orphan.map(|(body, size)| crate::Event::BodyGone { body, size }));
+                self.remove_acquisition(held);
             }
         }
         consumers

@@ -66,7 +66,6 @@ impl Broker {
         queue.find_expired(now, &mut expired);
         for seq in &expired[before..] {
             queue.withhold(*seq, &mut self.consumers);
-            queue.lanes.set_held(*seq, true);
         }
         expired.sort_unstable();
         for some in expired.chunks(AT_ONCE) {
@@ -107,6 +106,7 @@ impl Queue {
                 }
                 let Some(expires) = self.lanes.get(seq).map(|entry| entry.expires) else { continue };
                 if expires <= now {
+                    self.lanes.set_held(seq, true);
                     expired.push(seq);
                 } else {
                     next = next.min(expires);

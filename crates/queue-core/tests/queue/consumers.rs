@@ -12,7 +12,7 @@ struct Even {
 impl Matcher for Even {
     fn matches(&mut self, _: ConsumerId, candidate: &Candidate<'_>) -> Match {
         self.asked += 1;
-        if candidate.size % 2 == 0 { Match::Yes } else { Match::No }
+        if candidate.size.is_multiple_of(2) { Match::Yes } else { Match::No }
     }
 }
 

@@ -104,3 +104,16 @@ fn dead_letters_go_back_to_where_they_came_from() {
     let again = host.next().unwrap();
     assert_eq!((again.queue, again.delivery_count, again.overlay), (queue, 0, None));
 }
+
+#[test]
+fn bytes_that_another_queue_has_are_kept_when_a_message_is_dropped() {
+    let (mut host, queue) = Host::with(|_| {});
+    let other = host.create("other", |_| {});
+    let to = [Target::Queue(queue), Target::Queue(other)].into_iter().collect();
+    let enqueue = Enqueue { to, facts: Facts::plain(1), body: Body::Here };
+    host.apply(Command::Enqueue(Box::new(enqueue))).unwrap();
+    host.consumer(queue, 1);
+    let message = host.next().unwrap();
+    host.settle(&message, Outcome::Rejected { error: None });
+    assert_eq!(host.events, [Event::Dropped { queue, reason: Reason::Rejected }]);
+}
