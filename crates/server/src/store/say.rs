@@ -128,7 +128,7 @@ impl Deliver {
             phase: None,
             ingress: None,
             trace: Default::default(),
-            stamp: None,
+            stamp: 0,
             priority: 4,
             state: None,
             tag: Some(&self.tag),
