@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "a program for people at a terminal")]
 
 mod arch;
+mod book;
 mod callgrind;
 mod console;
 mod dist;
@@ -70,6 +71,14 @@ enum Task {
         #[arg(long, value_name = "FOLDER")]
         programs: Option<PathBuf>,
     },
+    /// Run the commands of the book as its readers would, and check its configurations
+    Book {
+        /// Pages whose name contains this, only
+        page: Option<String>,
+        /// Folder of the programs under test; default: build them
+        #[arg(long, value_name = "FOLDER")]
+        programs: Option<PathBuf>,
+    },
     /// Write the reference pages of the book from the schema
     Reference,
     /// Make packages (.deb, .rpm), a list of what is inside, and what a container image is made of, in target/dist
@@ -90,6 +99,7 @@ fn main() -> ExitCode {
         Task::Fuzz { target, seconds, merge } => fuzz::run(target.as_deref(), seconds, merge),
         Task::Callgrind { bless } => callgrind::run(bless),
         Task::Console { programs } => console::run(programs),
+        Task::Book { page, programs } => book::run(page.as_deref(), programs),
         Task::Reference => reference::write(),
         Task::Dist { programs } => dist::run(programs),
     };

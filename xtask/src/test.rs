@@ -2,7 +2,7 @@
 
 use crate::interop::{self, Suite};
 use crate::steps::Steps;
-use crate::{callgrind, console, fuzz, shell, tools};
+use crate::{book, callgrind, console, fuzz, shell, tools};
 use anyhow::{Context, Result};
 
 /// How long each fuzz target runs here.
@@ -32,6 +32,7 @@ pub(crate) fn run() -> Result<()> {
     steps.step("web console in Chromium", || {
         console::browser(programs.as_deref().context("there are no programs to drive")?)
     });
+    steps.step("the book", || book::run(None, Some(programs.clone().context("there are no programs to drive")?)));
     steps.step("fuzzing", || fuzz::run(None, FUZZ_SECONDS, false));
     steps.step("instructions per message", || callgrind::run(false));
     steps.finish()
