@@ -18,7 +18,7 @@ USER, PASSWORD = "joe@example.org", "secret"
 
 def client(router, environment=None, **options):
     """What comes of a client with these options: how many messages it got back, or the error."""
-    options.setdefault("url", router.guarded)
+    options = {"url": options.get("url") or router.guarded, **options}
     command = [sys.executable, str(Path(__file__).parent / "support/sasl_client.py"), json.dumps(options)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
     assert done.returncode == 0, done.stderr
