@@ -68,13 +68,17 @@ fn make_absolute(path: &mut std::path::PathBuf) {
     }
 }
 
+/// So many different names are looked up at once. A name server that does not answer holds one of them for each name for as long
+/// as it likes, so that names which others know still have their turn. Threads are made when they are needed.
+const LOOK_UPS: usize = 512;
+
 /// Runs the router in this process.
 fn run_here(options: Options, pipe: Option<StatusPipe>) -> ExitStatus {
     process::faults::end_on_panic();
     process::limits::raise_open_files();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(64)
+        .max_blocking_threads(LOOK_UPS)
         .thread_name("lookup")
         .build();
     let runtime = match runtime {

@@ -18,6 +18,7 @@ use crate::control::plane::Plane;
 use crate::control::policies::Policies;
 use crate::control::profiles::Profiles;
 use crate::control::report::Questions;
+use crate::control::resolve::Resolver;
 use crate::control::uplink::EdgeUplink;
 use crate::entities::{
     DataEntities, Entities, Loaded, LogEntities, RouterEntity, add_address_config, add_auto_link, add_binding,
@@ -44,13 +45,18 @@ const MANAGEMENT_ADDRESSES: [&str; 3] = ["L$_management_internal", "M0$managemen
 /// # Errors
 /// Whatever keeps the router from starting.
 pub(crate) fn start(options: &Options) -> Result<Plane, StartFailure> {
+    start_resolving(options, Resolver::of_system())
+}
+
+/// The same with names looked up by whoever is given.
+fn start_resolving(options: &Options, resolver: Resolver) -> Result<Plane, StartFailure> {
     let mut config = load(&options.config)?;
     identity::complete(&mut config).map_err(|error| StartFailure::System("read random numbers", error))?;
     let logs = start_logs(&config)?;
 
     let (events, receiver) = mpsc::unbounded_channel();
     let shards = start_shards(options, &config.router, events)?;
-    let (lookups, looked_up) = Lookups::new();
+    let (lookups, looked_up) = Lookups::new(resolver);
     let (questions, asked) = Questions::new();
     let context = Context::new(shards.clone(), questions);
     let telemetry = start_telemetry(&context)?;

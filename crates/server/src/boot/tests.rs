@@ -11,6 +11,7 @@ use std::time::Duration;
 
 mod authentication;
 mod http;
+mod names;
 mod network;
 mod policy;
 #[path = "../../../cli/tests/support/ports.rs"]
@@ -67,8 +68,13 @@ impl Router {
     }
 
     fn from_text(text: &str) -> Self {
+        Self::resolving(text, Resolver::of_system())
+    }
+
+    /// The same with names looked up by whoever is given.
+    fn resolving(text: &str, resolver: Resolver) -> Self {
         let config = ConfigFile::new(text);
-        Router { plane: start(&config.options()).unwrap(), _config: config }
+        Router { plane: start_resolving(&config.options(), resolver).unwrap(), _config: config }
     }
 
     /// Runs the control plane until the condition holds.

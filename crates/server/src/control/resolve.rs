@@ -4,12 +4,14 @@
 //! read at once.
 
 use config::AddressFamily;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
 
 /// A host and a port as configured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct HostPort {
     /// Address or name; empty: all addresses of this machine.
     pub(crate) host: String,
@@ -17,6 +19,39 @@ pub(crate) struct HostPort {
     pub(crate) port: String,
     /// Which kind of address is wanted; `None`: any.
     pub(crate) family: Option<AddressFamily>,
+}
+
+/// Finds the addresses of a name, for as long as that takes: it is called on a thread that may block.
+#[derive(Clone)]
+pub(crate) struct Resolver(Arc<Find>);
+
+type Find = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
+
+impl Resolver {
+    /// Asks the system.
+    pub(crate) fn of_system() -> Self {
+        Self::of(|host, port| (host, port).to_socket_addrs().map(Vec::from_iter))
+    }
+
+    /// Asks whoever is to be asked.
+    pub(crate) fn of(find: impl Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(find))
+    }
+
+    async fn look_up(&self, host: String, port: u16) -> Result<Vec<SocketAddr>, String> {
+        let find = Arc::clone(&self.0);
+        match tokio::task::spawn_blocking(move || find(&host, port)).await {
+            Ok(Ok(addresses)) => Ok(addresses),
+            Ok(Err(error)) => Err(system_words(&error)),
+            Err(_) => Err("the name look-up was cut short".to_owned()),
+        }
+    }
+}
+
+impl fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Resolver")
+    }
 }
 
 impl HostPort {
@@ -29,11 +64,11 @@ impl HostPort {
     ///
     /// # Errors
     /// What is wrong with host or port, in the system's words.
-    pub(crate) async fn resolve(self) -> Result<Vec<SocketAddr>, String> {
+    pub(crate) async fn resolve(self, resolver: &Resolver) -> Result<Vec<SocketAddr>, String> {
         let port = port_number(&self.port)?;
         let addresses = match self.host_without_lookup() {
             Some(addresses) => addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect(),
-            None => look_up(self.host.clone(), port).await?,
+            None => resolver.look_up(self.host.clone(), port).await?,
         };
         let wanted: Vec<SocketAddr> = addresses.into_iter().filter(|address| self.wants(address)).collect();
         if wanted.is_empty() {
@@ -55,15 +90,6 @@ impl HostPort {
             Some(AddressFamily::IPv4) => address.is_ipv4(),
             Some(AddressFamily::IPv6) => address.is_ipv6(),
         }
-    }
-}
-
-async fn look_up(host: String, port: u16) -> Result<Vec<SocketAddr>, String> {
-    let found = tokio::task::spawn_blocking(move || (host.as_str(), port).to_socket_addrs().map(Vec::from_iter)).await;
-    match found {
-        Ok(Ok(addresses)) => Ok(addresses),
-        Ok(Err(error)) => Err(system_words(&error)),
-        Err(_) => Err("the name look-up was cut short".to_owned()),
     }
 }
 
@@ -108,7 +134,7 @@ mod tests {
     use super::*;
 
     async fn resolve(host: &str, port: &str, family: Option<AddressFamily>) -> Result<Vec<SocketAddr>, String> {
-        HostPort { host: host.to_owned(), port: port.to_owned(), family }.resolve().await
+        HostPort { host: host.to_owned(), port: port.to_owned(), family }.resolve(&Resolver::of_system()).await
     }
 
     #[tokio::test]

@@ -6,7 +6,7 @@ use security::tls::{Session, TlsStream};
 use tokio::net::TcpStream;
 
 use super::Service;
-use crate::control::resolve::{HostPort, system_words};
+use crate::control::resolve::{HostPort, Resolver, system_words};
 
 /// Bytes of a service's that may wait to be understood: more than its open needs.
 const MOST_WAITING: usize = 256 * 1024;
@@ -93,7 +93,7 @@ impl Line {
         let target = HostPort { host: config.host.clone(), port: config.port.clone(), family: None };
         let host_port = target.text();
         let mut failure = String::new();
-        for address in target.resolve().await.map_err(|error| format!("{error} ({host_port})"))? {
+        for address in target.resolve(&Resolver::of_system()).await.map_err(|error| format!("{error} ({host_port})"))? {
             match TcpStream::connect(address).await {
                 Ok(stream) => {
                     // Small frames must not wait for an acknowledgement; without the option they do, no more.
