@@ -77,6 +77,13 @@ impl Broker {
         found
     }
 
+    /// The files of all messages that have one of their own. Looks at every message: for the start of a host.
+    pub fn files(&self) -> Vec<u64> {
+        let chunks = self.queues.values().flat_map(|queue| queue.lanes.lanes()).flat_map(|(_, of)| of.chunks.values());
+        let bodies = chunks.flat_map(|chunk| chunk.entries()).map(|(_, entry)| entry.body());
+        bodies.filter_map(|body| if let BodyRef::Large { file } = body { Some(file) } else { None }).collect()
+    }
+
     /// Up to `most` messages whose bytes are in entries of the log before this one, from any queue: what keeps old
     /// segments of the log from being used again.
     pub fn living_before(&mut self, entry: u64, most: usize) -> Vec<Living> {

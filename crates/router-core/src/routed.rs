@@ -13,6 +13,8 @@ use crate::{AttachInfo, ConnKey, Host, LinkClass, LinkKey, LinkTerms, LinkType, 
 
 /// Where transactions are coordinated, as link routes name it.
 pub(crate) const COORDINATOR: &str = "$coordinator";
+/// Where dynamic nodes with a lifetime policy are made, as link routes name it.
+const DYNAMIC: &str = "$dynamic";
 /// Addresses of the router's own conversations, which are never passed on.
 const INTERNAL: &str = "_$qd.";
 /// The property of a dynamic node that says which link route it is to go by.
@@ -382,12 +384,18 @@ impl<'a> Terminus<'a> {
             _ => return None,
         };
         let address = match dynamic {
-            true => properties.as_ref().and_then(dynamic_address),
+            true => properties.as_ref().and_then(dynamic_address).or_else(|| properties.as_ref().and_then(of_lifetime)),
             false => address.as_deref(),
         };
         let survives = timeout > 0 || expiry == ExpiryPolicy::Never;
         Some(Self { address: address.filter(|address| !address.is_empty())?, survives })
     }
+}
+
+/// A node with a lifetime of its own is more than a temporary address of this router: whoever has a link route for
+/// [`DYNAMIC`] makes it.
+fn of_lifetime(properties: &Map) -> Option<&'static str> {
+    properties.get("lifetime-policy").map(|_| DYNAMIC)
 }
 
 fn change_dynamic_address(properties: &mut Map, change: impl FnOnce(&str) -> Option<String>) {

@@ -40,10 +40,15 @@ impl Whole {
         Arc::new(Self { bytes: bytes.into(), layout, _weight: Weight::of_message(bytes.len()) })
     }
 
-    /// Of bytes that are no sections of which anything is known.
+    /// Of a message that goes out as it is.
     pub(crate) fn plain(bytes: Vec<u8>) -> Arc<Self> {
+        Self::with_layout(bytes, Layout::plain(0))
+    }
+
+    /// Of bytes that are put together already.
+    pub(crate) fn with_layout(bytes: Vec<u8>, layout: Layout) -> Arc<Self> {
         let weight = Weight::of_message(bytes.len());
-        Arc::new(Self { bytes: bytes.into(), layout: Layout::plain(0), _weight: weight })
+        Arc::new(Self { bytes: bytes.into(), layout, _weight: weight })
     }
 
     /// All sections.

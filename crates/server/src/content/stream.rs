@@ -129,6 +129,11 @@ impl<L: Listener> Feed<L> {
         listeners.extend_from_slice(&self.0.state.lock().listeners);
     }
 
+    /// Whether anybody reads.
+    pub(crate) fn is_read(&self) -> bool {
+        self.0.state.lock().chunks.readers() > 0
+    }
+
     /// Whether this is what the reader reads.
     pub(crate) fn feeds(&self, reader: &Reader<L>) -> bool {
         Arc::ptr_eq(&self.0, &reader.shared)

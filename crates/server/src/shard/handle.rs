@@ -240,15 +240,21 @@ impl Shards {
         self.0.store.set(Arc::clone(store)).is_ok()
     }
 
-    /// What wakes a shard for the store.
-    pub(crate) fn waker(&self) -> Box<dyn Fn(u16) + Send + Sync> {
+    /// What wakes a shard for the store, and what tells a link's shard that what it sends has grown.
+    #[allow(clippy::type_complexity, reason = "two closures")]
+    pub(crate) fn wakers(&self) -> (Box<dyn Fn(u16) + Send + Sync>, Box<dyn Fn(LinkRef) + Send + Sync>) {
         // The store is part of what is shared, and must not keep it alive.
-        let shared = Arc::downgrade(&self.0);
-        Box::new(move |shard| {
+        let weak = || Arc::downgrade(&self.0);
+        let send = |shared: &std::sync::Weak<Shared>, shard: u16, mail| {
             if let Some(post) = shared.upgrade().as_ref().and_then(|shared| shared.post(shard.into())) {
-                post.send(Mail::Store);
+                post.send(mail);
             }
-        })
+        };
+        let (for_store, for_links) = (weak(), weak());
+        (
+            Box::new(move |shard| send(&for_store, shard, Mail::Store)),
+            Box::new(move |link: LinkRef| send(&for_links, link.conn.shard, Mail::Grown { link })),
+        )
     }
 
     /// How many shards run.

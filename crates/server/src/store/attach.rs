@@ -1,6 +1,6 @@
 //! Links come and go.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use amqp::condition::names;
@@ -11,7 +11,7 @@ use queue_core::{
     Applied, Command, ConsumerId, ConsumerSettings, Done, Lifetime, Mode, Outcome, QueueSettings, Refused,
     SubscribeError, Target as To,
 };
-use router_core::{LinkKey, LinkTerms, OpenLink};
+use router_core::{LinkClass, LinkKey, LinkTerms, OpenLink};
 use slab::Slab;
 
 use super::journal::Waiter;
@@ -93,13 +93,15 @@ impl Node {
             address: node.address.as_str().into(),
             credit: 0,
             pending: 0,
+            relays: open.class != LinkClass::LinkRoute,
             starved: false,
             accounted: 0,
             look: Look::default(),
         };
         let key = self.set_role(link, Role::Sender(sender));
         self.answer(key, open.source.clone(), Some(TargetTerminus::Target(target)), terms_of(open));
-        if let Destination::Queue(place) = to {
+        // The router's own link uses nothing.
+        if let (Destination::Queue(place), LinkClass::LinkRoute) = (to, open.class) {
             self.broker(place.side).link_attached(place.queue);
         }
         self.give_credit(link);
@@ -149,6 +151,7 @@ impl Node {
             selector,
             default_outcome: receive.default_outcome,
             parked: VecDeque::new(),
+            streaming: HashMap::new(),
             unsettled: Slab::new(),
             sent: 0,
             queued: false,
@@ -294,7 +297,7 @@ impl Node {
     fn let_go(&mut self, record: Link, link: u32, closed: bool) {
         match record.role {
             Role::Sender(sender) => {
-                if let Destination::Queue(place) = sender.to {
+                if let (Destination::Queue(place), false) = (sender.to, sender.relays) {
                     let now = self.clock();
                     self.broker(place.side).link_detached(place.queue, now);
                 }

@@ -12,6 +12,8 @@ use crate::content::Whole;
 const MOST_ENTRIES: usize = 64 * 1024;
 /// Entries from here on are in no log: what is in them lives as long as the process.
 pub(super) const TRANSIENT: u64 = 1 << 62;
+/// Beginnings of messages with files that are kept at most.
+const MOST_BEGINNINGS: usize = 4096;
 /// Of the bytes that may stay in memory, the share of those that were read back.
 const FETCHED_SHARE: u64 = 4;
 
@@ -21,8 +23,7 @@ type Parts = Box<[Option<Arc<Whole>>]>;
 /// What a reader has read.
 #[derive(Debug)]
 pub(super) struct Fetched {
-    pub(super) entry: u64,
-    pub(super) part: u32,
+    pub(super) body: BodyRef,
     /// The message, or why there is none.
     pub(super) read: Result<Arc<Whole>, String>,
 }
@@ -40,6 +41,8 @@ pub(super) struct Bodies {
     /// Those that are in no log.
     transient: HashMap<u64, Parts>,
     transient_bytes: u64,
+    /// Beginnings of messages that have a file of their own.
+    beginnings: HashMap<u64, Arc<Whole>>,
     /// What readers were asked for.
     asked: HashSet<BodyRef>,
     limit: u64,
@@ -57,6 +60,7 @@ impl Bodies {
             fetched_bytes: 0,
             transient: HashMap::new(),
             transient_bytes: 0,
+            beginnings: HashMap::new(),
             asked: HashSet::new(),
             limit,
         }
@@ -111,6 +115,24 @@ impl Bodies {
         parts.iter().find_map(|(number, whole)| (*number == part).then_some(whole))
     }
 
+    /// A message, or the beginning of one that has a file of its own, if it is in memory.
+    pub(super) fn beginning(&self, body: BodyRef) -> Option<&Arc<Whole>> {
+        match body {
+            BodyRef::Log { .. } => self.get(body),
+            BodyRef::Large { file } => self.beginnings.get(&file),
+        }
+    }
+
+    /// Keeps the beginning of a message that has a file of its own.
+    pub(super) fn keep_beginning(&mut self, file: u64, beginning: &[u8]) {
+        self.asked.remove(&BodyRef::Large { file });
+        if self.beginnings.len() >= MOST_BEGINNINGS {
+            // They can be read again.
+            self.beginnings.clear();
+        }
+        self.beginnings.insert(file, Whole::plain(beginning.to_vec()));
+    }
+
     /// Whether a reader has to be asked for it; if so, it has been from now on.
     pub(super) fn ask(&mut self, body: BodyRef) -> bool {
         self.asked.insert(body)
@@ -144,7 +166,10 @@ impl Bodies {
 
     /// A message is in no queue any more.
     pub(super) fn gone(&mut self, body: BodyRef) {
-        let BodyRef::Log { entry, part } = body else { return };
+        let (entry, part) = match body {
+            BodyRef::Log { entry, part } => (entry, part),
+            BodyRef::Large { file } => return drop(self.beginnings.remove(&file)),
+        };
         if entry >= TRANSIENT {
             let Some(parts) = self.transient.get_mut(&entry) else { return };
             let gone = parts.get_mut(part as usize).and_then(Option::take);

@@ -8,6 +8,8 @@ use super::say::Say;
 
 /// Messages of one sender that may be on their way.
 const WINDOW: u32 = 1000;
+/// The same of the router's own link to a queue with a limit: it has not asked for anything, and nothing is kept free for it.
+const RELAYED: u32 = 16;
 /// Bytes of all messages on their way to the log beyond which nobody gets credit.
 pub(super) const MOST_IN_FLIGHT: u64 = 64 * 1024 * 1024;
 
@@ -32,9 +34,10 @@ impl Node {
             None => WINDOW,
             Some(queue) => {
                 // What others may send to the same queue, or have sent and is not in it yet, needs room as well.
-                let others = account(promised.entry(queue).or_default(), sender) - sender.promised();
+                let others = account(promised.entry(queue).or_default(), sender) - sender.accounted;
                 let room = room(brokers, queue);
-                u32::try_from(room.saturating_sub(others)).unwrap_or(u32::MAX).min(WINDOW)
+                let most = if sender.relays { RELAYED } else { WINDOW };
+                u32::try_from(room.saturating_sub(others)).unwrap_or(u32::MAX).min(most)
             }
         };
         let target = free.saturating_sub(sender.pending);
@@ -104,7 +107,7 @@ impl Sender {
 
 /// Brings the account of what the senders of a queue were promised up to date with one of them; the sum.
 fn account(promised: &mut u64, sender: &mut Sender) -> u64 {
-    let now = sender.promised();
+    let now = if sender.relays { 0 } else { sender.promised() };
     let before = std::mem::replace(&mut sender.accounted, now);
     *promised = (*promised + now).saturating_sub(before);
     *promised

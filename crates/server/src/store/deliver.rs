@@ -55,6 +55,9 @@ impl Node {
             if let Some(unsettled) = id.and_then(|id| receiver.unsettled.get_mut(id as usize)) {
                 unsettled.key = key;
             }
+            if let Some(streaming) = id.and_then(|id| receiver.streaming.get_mut(&id)) {
+                *streaming = key;
+            }
             self.make_ready(link);
         }
     }
@@ -116,7 +119,7 @@ impl Node {
         receiver.granted = receiver.granted.saturating_sub(1);
         let body = assignment.body;
         receiver.parked.push_back(assignment);
-        if self.bodies.get(body).is_none() {
+        if matches!(body, BodyRef::Log { .. }) && self.bodies.get(body).is_none() {
             self.ask_for(body);
         }
         if let Some(link) = link {
@@ -141,20 +144,25 @@ impl Node {
                     bytes += whole.bytes().len();
                     Leaving::Whole(leaving(whole, next, time))
                 }
-                BodyRef::Large { file } => match self.large.begin_sending(file) {
-                    Some(content) => Leaving::Stream(content),
-                    None => return,
-                },
+                BodyRef::Large { file } => {
+                    let id = receiver.unsettled.vacant_key() as u32;
+                    match self.large.begin_sending(file, link, id, next, time) {
+                        Some(content) => Leaving::Stream(content),
+                        None => return,
+                    }
+                }
             };
+            let large = matches!(message, Leaving::Stream(_));
             let Some(assignment) = receiver.parked.pop_front() else { return };
             receiver.credit = receiver.credit.saturating_sub(1);
             receiver.sent += 1;
             count += 1;
             let (side, settled, tag) = (receiver.place.side, receiver.settled, receiver.sent.to_be_bytes());
             let key = record.key;
-            let id = (!settled).then(|| remember(receiver, &assignment));
+            let id = (!settled || large).then(|| remember(receiver, &assignment));
+            receiver.streaming.extend(id.filter(|_| large).map(|id| (id, None)));
             self.says.push(Say::Deliver(Box::new(Deliver { key, link, id, tag, settled, message })));
-            if let (true, Some(acquisition)) = (settled, assignment.acquisition) {
+            if let (true, Some(acquisition)) = (settled && !large, assignment.acquisition) {
                 self.apply_outcome(side, acquisition, &amqp::DeliveryState::Accepted, None);
             }
         }
@@ -223,9 +231,7 @@ impl Matcher for Looks<'_> {
         let link = self.consumers.link_of(self.side, consumer).and_then(|link| self.links.get(link as usize));
         let Some(Role::Receiver(receiver)) = link.map(|link| &link.role) else { return Match::No };
         let Some(selector) = &receiver.selector else { return Match::Yes };
-        // A message with a file of its own is never looked into: its beginning is not kept in memory.
-        let BodyRef::Log { .. } = candidate.body else { return Match::No };
-        let Some(whole) = self.bodies.get(candidate.body) else {
+        let Some(whole) = self.bodies.beginning(candidate.body) else {
             self.waiting.entry(candidate.body).or_default().push((self.side, consumer));
             return Match::Unknown;
         };

@@ -1,51 +1,239 @@
-//! Messages too large for memory: each has a file of its own, written while it comes and read while it leaves.
+//! Messages that come in pieces: those that are small enough are put together, the others get a file of their own, which
+//! is written while they come. Threads of their own do it, for as many messages as there are, in turns.
 
+mod jobs;
+mod leaving;
+mod writing;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use amqp::condition::names;
+use amqp::{DeliveryState, ErrorCondition};
+use queue_core::Assignment;
 use queue_log::Log;
 use router_core::{Now, OutKey};
 
 use super::links::Arrival;
 use super::node::Node;
+use super::receive::Bytes;
+use super::say::Say;
 use super::signals::Signals;
-use crate::content::{Content, Reader};
+use crate::content::{Content, Layout, Reader, ReaderState, Taken, Whole};
 use crate::shard::LinkRef;
+use jobs::{Cell, Jobs};
 
+/// A message that is coming.
+struct Incoming {
+    arrival: Arrival,
+    txn: Option<Vec<u8>>,
+    progress: Progress,
+}
+
+enum Progress {
+    /// It is put together in memory.
+    Gathering { reader: Reader<LinkRef>, bytes: Vec<u8> },
+    /// It is written to a file.
+    Writing(Arc<Cell>),
+}
+
+/// What a thread has done.
+pub(super) enum Done {
+    /// All of a message is in its file, and on disk.
+    Written { link: u32, key: OutKey, file: u64, size: u64, beginning: Arc<[u8]> },
+    /// It cannot be written.
+    Unwritten { link: u32, key: OutKey, error: String },
+    /// Its sender has given it up.
+    GivenUp,
+    /// All of a message has been read for a receiver, or it cannot be.
+    Sent { link: u32, id: u32, complete: bool },
+}
+
+/// Messages that come or leave in pieces.
 pub(super) struct Large {
-    _log: Option<Arc<Log>>,
+    jobs: Option<Arc<Jobs>>,
+    /// By link: one at a time.
+    incoming: HashMap<u32, Incoming>,
+    /// Links whose message has grown.
+    grown: Vec<u32>,
+    /// Bytes from which on a message gets a file.
+    threshold: u64,
 }
 
 impl Large {
-    pub(super) fn new(log: Option<Arc<Log>>, _signals: &Arc<Signals>) -> Self {
-        Self { _log: log }
+    pub(super) fn new(log: Option<Arc<Log>>, threshold: u64, signals: &Arc<Signals>) -> Self {
+        let jobs = log.map(|log| Jobs::start(log, signals));
+        Self { jobs, incoming: HashMap::new(), grown: Vec::new(), threshold }
     }
 
-    pub(super) fn begin_sending(&mut self, _file: u64) -> Option<Content<LinkRef>> {
-        None
+    /// A message out of a file, to be read while it is being read. `None`: there are no files.
+    pub(super) fn begin_sending(
+        &self,
+        file: u64,
+        link: u32,
+        id: u32,
+        next: &Assignment,
+        now: u64,
+    ) -> Option<Content<LinkRef>> {
+        let jobs = self.jobs.as_ref()?;
+        Some(Content::Stream(leaving::begin(jobs, file, link, id, next.clone(), now)))
     }
 
-    pub(super) fn remove(&mut self, _file: u64) {}
+    /// A message with a file is in no queue any more.
+    pub(super) fn remove(&self, file: u64) {
+        if let Some(jobs) = &self.jobs {
+            jobs.remove(file);
+        }
+    }
 
-    pub(super) fn forget_arrival(&mut self, _key: OutKey) {}
+    /// More of the message on a link is there.
+    pub(super) fn grown(&mut self, link: u32) {
+        match self.incoming.get(&link).map(|incoming| &incoming.progress) {
+            Some(Progress::Gathering { .. }) => self.grown.push(link),
+            Some(Progress::Writing(cell)) => {
+                if let Some(jobs) = &self.jobs {
+                    jobs.schedule(cell);
+                }
+            }
+            None => {}
+        }
+    }
 
-    pub(super) fn link_gone(&mut self, _link: u32) {}
+    /// The sender of a delivery waits for nothing any more.
+    pub(super) fn forget_arrival(&mut self, key: OutKey) {
+        if let Some(incoming) = self.incoming.values_mut().find(|incoming| incoming.arrival.key == key) {
+            incoming.arrival.settled = true;
+        }
+    }
 
-    pub(super) fn grown(&mut self, _link: u32) {}
+    /// A link is gone, and with it what was coming on it.
+    pub(super) fn link_gone(&mut self, link: u32) {
+        self.incoming.remove(&link);
+    }
 
-    pub(super) fn stop(&mut self) {}
+    /// Ends the threads.
+    pub(super) fn stop(&mut self) {
+        if let Some(jobs) = self.jobs.take() {
+            jobs.stop();
+        }
+    }
 }
 
 impl Node {
-    pub(super) fn begin_large(
-        &mut self,
-        _now: Now,
-        _arrival: Arrival,
-        _reader: Reader<LinkRef>,
-        _txn: Option<Vec<u8>>,
-    ) {
+    /// A message of which not all is there.
+    pub(super) fn begin_large(&mut self, arrival: Arrival, mut reader: Reader<LinkRef>, txn: Option<Vec<u8>>) {
+        reader.listen(LinkRef::of_store(arrival.link));
+        let progress = Progress::Gathering { reader, bytes: Vec::new() };
+        self.large.incoming.insert(arrival.link, Incoming { arrival, txn, progress });
+        self.large.grown.push(arrival.link);
     }
 
-    pub(super) fn aborted(&mut self, _link: u32, _key: OutKey) {}
+    /// Its sender has given a message up.
+    pub(super) fn aborted(&mut self, link: u32, key: OutKey) {
+        let is_it = self.large.incoming.get(&link).is_some_and(|incoming| incoming.arrival.key == key);
+        if is_it {
+            self.large.incoming.remove(&link);
+            if let Some(sender) = self.sender_mut(link) {
+                sender.pending = sender.pending.saturating_sub(1);
+                self.give_credit(link);
+            }
+        }
+    }
 
-    pub(super) fn take_large(&mut self, _time: u64) {}
+    /// Goes on with what has grown, and with what threads have done.
+    pub(super) fn take_large(&mut self, now: Now) {
+        for link in std::mem::take(&mut self.large.grown) {
+            self.gather(now, link);
+        }
+        let mut done = Vec::new();
+        self.signals.take_done(&mut done);
+        for done in done {
+            self.large_done(now, done);
+        }
+    }
+
+    /// Puts a message together, as far as it is there.
+    fn gather(&mut self, now: Now, link: u32) {
+        let Large { incoming, jobs, threshold, .. } = &mut self.large;
+        let Some(Incoming { arrival, progress, .. }) = incoming.get_mut(&link) else { return };
+        let Progress::Gathering { reader, bytes } = progress else { return };
+        loop {
+            let state = reader.read(|parts, end| {
+                let before = bytes.len();
+                parts.iter().for_each(|part| bytes.extend_from_slice(part));
+                Taken { bytes: bytes.len() - before, end }
+            });
+            match state {
+                ReaderState::Finished => break,
+                // The core says so itself.
+                ReaderState::Aborted => return,
+                ReaderState::More | ReaderState::Waiting if bytes.len() as u64 > *threshold && jobs.is_some() => {
+                    let Some(jobs) = jobs else { return };
+                    let (bytes, reader) = (std::mem::take(bytes), reader.clone());
+                    let mut reader = reader;
+                    reader.listen(LinkRef::of_store(link));
+                    *progress = Progress::Writing(jobs.write(*arrival, bytes, reader));
+                    return;
+                }
+                ReaderState::More => {}
+                ReaderState::Waiting => return,
+            }
+        }
+        let format = reader.head().layout.message_format;
+        let Some(Incoming { arrival, txn, progress: Progress::Gathering { bytes, .. } }) = incoming.remove(&link)
+        else {
+            return;
+        };
+        self.say(Say::Transmitted { key: arrival.key });
+        self.arrived(now, arrival, Whole::with_layout(bytes, Layout::plain(format)), txn);
+    }
+
+    fn large_done(&mut self, now: Now, done: Done) {
+        match done {
+            Done::GivenUp => {}
+            Done::Written { link, key, file, size, beginning } => {
+                let Some(Incoming { arrival, txn, .. }) = self.take_incoming(link, key) else {
+                    return self.large.remove(file);
+                };
+                self.say(Say::Transmitted { key });
+                match self.facts_of(now, link, &beginning, size) {
+                    Ok(facts) => {
+                        self.bodies.keep_beginning(file, &beginning);
+                        self.enqueue(arrival, facts, Bytes::File { file, beginning }, txn.as_deref());
+                    }
+                    Err(error) => {
+                        self.large.remove(file);
+                        self.refuse(arrival, error);
+                    }
+                }
+            }
+            Done::Unwritten { link, key, error } => {
+                let Some(Incoming { arrival, .. }) = self.take_incoming(link, key) else { return };
+                logging::log!(ROUTER_CORE, Error, "A large message cannot be stored: {error}");
+                let text = format!("The message cannot be stored: {error}");
+                self.refuse(arrival, ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, text));
+                self.say(Say::Transmitted { key });
+            }
+            Done::Sent { link, id, complete } => self.large_sent(link, id, complete),
+        }
+    }
+
+    fn take_incoming(&mut self, link: u32, key: OutKey) -> Option<Incoming> {
+        let is_it = self.large.incoming.get(&link).is_some_and(|incoming| incoming.arrival.key == key);
+        if is_it { self.large.incoming.remove(&link) } else { None }
+    }
+
+    /// All of a message has gone into the stream to its receiver.
+    fn large_sent(&mut self, link: u32, id: u32, complete: bool) {
+        let Some(receiver) = self.receiver_mut(link) else { return };
+        let (side, settled) = (receiver.place.side, receiver.settled);
+        let key = receiver.streaming.remove(&id).flatten();
+        if settled && let Some(acquisition) = receiver.unsettled.try_remove(id as usize).and_then(|of| of.acquisition) {
+            // Only now can its file go.
+            let state = if complete { DeliveryState::Accepted } else { DeliveryState::Released };
+            self.apply_outcome(side, acquisition, &state, None);
+        }
+        let Some(key) = key else { return };
+        self.say(if complete { Say::Received { key } } else { Say::Aborted { key } });
+    }
 }

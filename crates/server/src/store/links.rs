@@ -1,6 +1,6 @@
 //! The links of the connection behind which the queues are.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use amqp::DeliveryState;
 use queue_core::{Assignment, ConsumerId, QueueId, TopicId, Wanted};
@@ -82,6 +82,8 @@ pub(super) struct Sender {
     pub(super) credit: u32,
     /// What has come of which nothing has been said yet.
     pub(super) pending: u32,
+    /// It is the router's own, for messages that name the address and come on no link to it.
+    pub(super) relays: bool,
     /// It is in the list of those that get credit when there is room.
     pub(super) starved: bool,
     /// What of its credit and of what has come the queue keeps account of.
@@ -128,6 +130,8 @@ pub(super) struct Receiver {
     pub(super) default_outcome: DeliveryState,
     /// What is to leave, in order; the first may wait for its bytes.
     pub(super) parked: VecDeque<Assignment>,
+    /// Large ones of these that are still leaving, and the core's keys for them.
+    pub(super) streaming: HashMap<u32, Option<InKey>>,
     /// What has left and is not settled.
     pub(super) unsettled: Slab<Unsettled>,
     /// What was delivered on it.

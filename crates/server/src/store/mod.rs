@@ -74,24 +74,25 @@ impl Store {
     /// # Errors
     /// If the directory cannot be used.
     fn open(shards: &Shards, settings: &StoreSettings) -> Result<Self, OpenError> {
-        let signals = Arc::new(Signals::new(shards.waker()));
+        let signals = Arc::new(Signals::new(shards.wakers()));
         let recovered = recovery::open(settings, &signals)?;
         let mut journal = Journal::new(Some(recovered.log));
         journal.applied = recovered.applied;
-        Ok(Self::with_parts(shards, recovered.broker, journal, settings.cache_bytes, signals))
+        let sizes = (settings.cache_bytes, settings.large_message_bytes);
+        Ok(Self::with_parts(shards, recovered.broker, journal, sizes, signals))
     }
 
     #[cfg(test)]
     fn in_memory(shards: &Shards) -> Self {
-        let signals = Arc::new(Signals::new(shards.waker()));
-        Self::with_parts(shards, Broker::new(), Journal::default(), 1024 * 1024, signals)
+        let signals = Arc::new(Signals::new(shards.wakers()));
+        Self::with_parts(shards, Broker::new(), Journal::default(), (1024 * 1024, u64::MAX), signals)
     }
 
-    fn with_parts(shards: &Shards, broker: Broker, journal: Journal, cache: u64, signals: Arc<Signals>) -> Self {
+    fn with_parts(shards: &Shards, broker: Broker, journal: Journal, sizes: (u64, u64), signals: Arc<Signals>) -> Self {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let start = unix.saturating_sub(shards.now()).as_millis() as u64;
         let began = Instant::now().checked_sub(shards.now()).unwrap_or_else(Instant::now);
-        let mut node = Node::new(broker, journal, cache, Arc::clone(&signals), (start, began));
+        let mut node = Node::new(broker, journal, sizes, Arc::clone(&signals), (start, began));
         node.prefix = format!("{}/", shards.router_id());
         node.transactions.set_secret(crate::boot::random() as u64);
         let timed = Arc::clone(&signals);

@@ -92,7 +92,7 @@ impl Node {
     pub(super) fn new(
         broker: Broker,
         journal: Journal,
-        cache: u64,
+        (cache, threshold): (u64, u64),
         signals: Arc<Signals>,
         start: (Millis, Instant),
     ) -> Self {
@@ -103,7 +103,7 @@ impl Node {
             links: Slab::new(),
             consumers: Consumers::default(),
             bodies: Bodies::new(cache),
-            large: Large::new(journal.log.clone(), &signals),
+            large: Large::new(journal.log.clone(), threshold, &signals),
             journal,
             reading,
             transactions: Transactions::default(),
@@ -184,7 +184,8 @@ impl Node {
     /// One round of work. What is to be said is moved to `says`.
     pub(super) fn work(&mut self, now: Now, says: &mut Vec<Say>) {
         let time = self.time(now);
-        self.take_notes(time);
+        self.take_notes();
+        self.take_large(now);
         self.look_at_time(time);
         self.apply_unlogged(time);
         self.distribute(now);
@@ -209,7 +210,7 @@ impl Node {
     }
 
     /// Takes what other threads have left.
-    fn take_notes(&mut self, time: Millis) {
+    fn take_notes(&mut self) {
         let durable = self.signals.durable();
         while let Some(entry) = self.journal.landed(durable) {
             let InFlight { index, time, commands, waiters, .. } = entry;
@@ -220,7 +221,6 @@ impl Node {
         for fetched in fetched {
             self.read_back(fetched);
         }
-        self.take_large(time);
         if self.signals.take_condition() || self.journal.stuck.is_some() {
             self.journal.look();
         }

@@ -6,17 +6,19 @@ use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 use queue_core::BodyRef;
-use queue_log::{Log, Reader};
+use queue_log::{LargeReader, Log, ReadError, Reader};
 
 use super::bodies::{Fetched, TRANSIENT};
 use super::node::Node;
 use super::signals::Signals;
-use crate::content::Whole;
+use crate::content::{Whole, before_body};
 
 /// Threads that read.
 const READERS: usize = 1;
 /// Bytes that are read from the log at once.
 const AHEAD: usize = 1024 * 1024;
+/// Bytes in which the sections before the body of a large message end, or nothing is known of it.
+const BEGINNING: usize = 64 * 1024;
 
 /// Those who read.
 pub(super) struct Reading {
@@ -33,7 +35,7 @@ impl Reading {
         let start = |number: usize| {
             let (log, asked, signals) = (Arc::clone(&log), Arc::clone(&asked), Arc::clone(signals));
             let thread = std::thread::Builder::new().name(format!("store-read-{number}"));
-            thread.spawn(move || read(&mut log.reader(AHEAD), &asked, &signals))
+            thread.spawn(move || read(&log, &mut log.reader(AHEAD), &asked, &signals))
         };
         let threads: Vec<_> = (0..READERS).filter_map(|number| start(number).ok()).collect();
         if threads.is_empty() {
@@ -50,21 +52,31 @@ impl Reading {
     }
 }
 
-fn read(reader: &mut Reader, asked: &Mutex<Receiver<BodyRef>>, signals: &Signals) {
+/// The sections before the body of a message in a file.
+fn beginning(file: &mut LargeReader) -> Result<Vec<u8>, ReadError> {
+    let bytes = file.read(0, BEGINNING)?;
+    Ok(before_body(bytes).to_vec())
+}
+
+fn read(log: &Log, reader: &mut Reader, asked: &Mutex<Receiver<BodyRef>>, signals: &Signals) {
     loop {
         let next = asked.lock().recv();
-        let Ok(BodyRef::Log { entry, part }) = next else { return };
-        // The first part is what the entry says, the messages follow.
-        let read = reader.part(entry, part + 1).map(Whole::plain).map_err(|error| error.to_string());
-        signals.fetched(Fetched { entry, part, read });
+        let Ok(body) = next else { return };
+        let read = match body {
+            // The first part is what the entry says, the messages follow.
+            BodyRef::Log { entry, part } => reader.part(entry, part + 1),
+            BodyRef::Large { file } => log.open_large(file).and_then(|mut file| beginning(&mut file)),
+        };
+        let read = read.map(Whole::plain).map_err(|error| error.to_string());
+        signals.fetched(Fetched { body, read });
     }
 }
 
 impl Node {
     /// Has a message read back.
     pub(super) fn ask_for(&mut self, body: BodyRef) {
-        let BodyRef::Log { entry, .. } = body else { return };
-        if entry < TRANSIENT
+        let is_transient = matches!(body, BodyRef::Log { entry, .. } if entry >= TRANSIENT);
+        if !is_transient
             && self.bodies.ask(body)
             && let Some(ask) = &self.reading.ask
         {
@@ -75,11 +87,11 @@ impl Node {
 
     /// A message was read back, or cannot be.
     pub(super) fn read_back(&mut self, fetched: Fetched) {
-        let Fetched { entry, part, read } = fetched;
-        let body = BodyRef::Log { entry, part };
-        match read {
-            Ok(whole) => self.bodies.arrived(entry, part, whole),
-            Err(error) => {
+        let Fetched { body, read } = fetched;
+        match (read, body) {
+            (Ok(whole), BodyRef::Log { entry, part }) => self.bodies.arrived(entry, part, whole),
+            (Ok(whole), BodyRef::Large { file }) => self.bodies.keep_beginning(file, whole.bytes()),
+            (Err(error), _) => {
                 logging::log!(ROUTER_CORE, Error, "A message cannot be read back: {error}");
                 self.bodies.failed(body);
                 self.lose(body);

@@ -67,7 +67,7 @@ impl Node {
                 Transmitted::Complete
             }
             Content::Stream(reader) => {
-                self.begin_large(now, arrival, reader, txn);
+                self.begin_large(arrival, reader, txn);
                 Transmitted::Partial
             }
         }
@@ -81,7 +81,7 @@ impl Node {
         }
     }
 
-    fn arrived(&mut self, now: Now, arrival: Arrival, whole: Arc<Whole>, txn: Option<Vec<u8>>) {
+    pub(super) fn arrived(&mut self, now: Now, arrival: Arrival, whole: Arc<Whole>, txn: Option<Vec<u8>>) {
         if let Some(Role::Coordinator(_)) = self.links.get(arrival.link as usize).map(|link| &link.role) {
             return self.coordinate(arrival, whole.bytes());
         }

@@ -71,5 +71,6 @@ pub(super) fn open(settings: &StoreSettings, signals: &Arc<Signals>) -> Result<R
     for (entry, size) in recovery.dead {
         log.release(entry, size);
     }
+    log.keep_large(recovery.broker.files())?;
     Ok(Recovered { log: Arc::new(log), broker: recovery.broker, applied: recovery.applied })
 }

@@ -9,9 +9,13 @@ use parking_lot::{Condvar, Mutex};
 use queue_log::{Notice, Watcher};
 
 use super::bodies::Fetched;
+use super::large::Done;
+use crate::shard::LinkRef;
 
 /// Wakes the shard with this number.
 pub(super) type Wake = Box<dyn Fn(u16) + Send + Sync>;
+/// Tells a link's shard that what it sends has grown.
+pub(super) type Grown = Box<dyn Fn(LinkRef) + Send + Sync>;
 
 /// Notes from other threads.
 pub(super) struct Signals {
@@ -23,6 +27,9 @@ pub(super) struct Signals {
     condition: AtomicBool,
     /// What readers have read.
     fetched: Mutex<Vec<Fetched>>,
+    /// What was done with files.
+    done: Mutex<Vec<Done>>,
+    grown: Grown,
     /// The shard that has spoken to the store last.
     shard: AtomicU16,
     wake: Wake,
@@ -37,12 +44,14 @@ struct Timer {
 }
 
 impl Signals {
-    pub(super) fn new(wake: Wake) -> Self {
+    pub(super) fn new((wake, grown): (Wake, Grown)) -> Self {
         Self {
             busy: AtomicBool::new(true),
             durable: AtomicU64::new(0),
             condition: AtomicBool::new(false),
             fetched: Mutex::default(),
+            done: Mutex::default(),
+            grown,
             shard: AtomicU16::new(0),
             wake,
             timer: Mutex::default(),
@@ -97,6 +106,22 @@ impl Signals {
     /// Takes what readers have read.
     pub(super) fn take_fetched(&self, into: &mut Vec<Fetched>) {
         into.append(&mut self.fetched.lock());
+    }
+
+    /// Something was done with a file.
+    pub(super) fn done(&self, done: Done) {
+        self.done.lock().push(done);
+        self.call();
+    }
+
+    /// Takes what was done with files.
+    pub(super) fn take_done(&self, into: &mut Vec<Done>) {
+        into.append(&mut self.done.lock());
+    }
+
+    /// What a link sends has grown.
+    pub(super) fn grown(&self, link: LinkRef) {
+        (self.grown)(link);
     }
 
     /// When the store is to be pumped, if nothing else happens.

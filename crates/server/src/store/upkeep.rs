@@ -173,7 +173,7 @@ impl Node {
     /// A queue as it is.
     pub(super) fn view(&mut self, place: Place) -> Option<QueueView> {
         let settings = self.settings(place).cloned()?;
-        let sends = |role: &Role| matches!(role, Role::Sender(sender) if sender.to == Destination::Queue(place));
+        let sends = |role: &Role| matches!(role, Role::Sender(sender) if sender.to == Destination::Queue(place) && !sender.relays);
         let producers = self.links.iter().filter(|(_, link)| sends(&link.role)).count() as u64;
         let now = self.clock();
         let found = self.broker(place.side).statistics(place.queue)?;
@@ -184,8 +184,7 @@ impl Node {
             acquired: found.acquired,
             delayed: found.delayed,
             consumers: found.consumers,
-            // One of them is the router's own, for messages that name the queue and come on no link to it.
-            producers: producers.saturating_sub(1),
+            producers,
             oldest: found.oldest.map(|came| std::time::Duration::from_millis(now.saturating_sub(came))),
             enqueued: found.totals.enqueued,
             dequeued: found.totals.accepted,

@@ -1,6 +1,8 @@
 //! Queues, with clients that speak AMQP over real sockets.
 
 mod basics;
+mod large;
+mod surface;
 mod transactions;
 
 use std::path::{Path, PathBuf};
@@ -41,7 +43,7 @@ struct Stored {
 impl Stored {
     fn at(directory: &Directory) -> Self {
         let router = Router::start();
-        let settings = StoreSettings { segment_bytes: 1024 * 1024, ..StoreSettings::at(directory.path()) };
+        let settings = StoreSettings { segment_bytes: 4 * 1024 * 1024, ..StoreSettings::at(directory.path()) };
         let store = StoreHandle::open(&router.shards, &settings).expect("the directory can be used");
         Self { router, store }
     }

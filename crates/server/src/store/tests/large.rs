@@ -1,0 +1,56 @@
+//! Messages of any size.
+
+use amqp::DeliveryState;
+
+use super::{Directory, Stored};
+use crate::shard::tests::client::message;
+
+/// Larger than what is kept in memory.
+const LARGE: usize = 5 * 1024 * 1024;
+
+#[test]
+fn a_large_message_has_a_file_of_its_own_comes_out_of_it_after_a_restart_and_leaves_nothing_behind() {
+    let directory = Directory::new("huge");
+    let stored = Stored::at(&directory);
+    stored.queue("orders");
+    let mut client = stored.router.client();
+    let link = client.sender(Some("orders"));
+    let key = client.send(link, false, &message(LARGE));
+    assert_eq!(client.outcome(key), Some(DeliveryState::Accepted));
+    drop(stored);
+    let stored = Stored::at(&directory);
+    let mut client = stored.router.client();
+    client.receiver("orders", 1);
+    let received = client.receive();
+    assert!(received.bytes.ends_with(&message(LARGE)[LARGE / 2..]), "other bytes");
+    client.settle(&received, DeliveryState::Accepted);
+    let files = || walk(directory.path());
+    stored.router.wait_until("its file is gone", |_| files() < LARGE as u64);
+}
+
+/// Bytes of the files of large messages.
+fn walk(path: &std::path::Path) -> u64 {
+    let mut sum = 0;
+    for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+        let Ok(data) = entry.metadata() else { continue };
+        if data.is_dir() {
+            sum += walk(&entry.path());
+        } else if entry.path().components().any(|part| part.as_os_str().to_string_lossy().contains("large")) {
+            sum += data.len();
+        }
+    }
+    sum
+}
+
+#[test]
+fn a_message_of_several_frames_that_is_not_large_is_put_together() {
+    let directory = Directory::new("frames");
+    let stored = Stored::at(&directory);
+    stored.queue("orders");
+    let mut client = stored.router.client();
+    let link = client.sender(Some("orders"));
+    let key = client.send(link, false, &message(300_000));
+    assert_eq!(client.outcome(key), Some(DeliveryState::Accepted));
+    client.receiver("orders", 1);
+    assert!(client.receive().bytes == message(300_000), "other bytes");
+}
