@@ -2,6 +2,7 @@
 
 use super::candidates::{Found, Search};
 use super::matcher::Matcher;
+use crate::acquire::Acquisitions;
 use crate::body::BodyRef;
 use crate::broker::Broker;
 use crate::consumer::{Consumer, Mode};
@@ -9,6 +10,7 @@ use crate::ids::{AcqId, ConsumerId, Millis, QueueId, Seq};
 use crate::overlay::Overlay;
 use crate::queue::Queue;
 use crate::store::entry::NEVER;
+use slab::Slab;
 use std::sync::Arc;
 
 /// How many messages are looked at in one call at most before others get their turn.
@@ -59,20 +61,26 @@ impl Broker {
     /// once.
     pub fn next_delivery(&mut self, now: Millis, matcher: &mut dyn Matcher) -> Option<Assignment> {
         let mut search = Search { now, matcher, patience: PATIENCE };
-        while let Some(id) = self.ready.pop_front() {
-            // Taken out, so that its consumers can be changed beside it.
-            let Some(mut queue) = self.queues.remove(&id) else { continue };
-            let turn = self.turn(&mut queue, &mut search);
-            let again = !matches!(turn, Turn::Done);
-            queue.local.listed = again;
-            if matches!(turn, Turn::Done) {
-                self.drain_all(&mut queue);
+        while let Some(&id) = self.ready.front() {
+            let Some(queue) = self.queues.get_mut(&id) else {
+                self.ready.pop_front();
+                continue;
+            };
+            let mut giving = Giving { consumers: &mut self.consumers, acquisitions: &mut self.acquisitions };
+            let turn = giving.turn(queue, &mut search);
+            let found_expired = !queue.local.expired.is_empty();
+            match &turn {
+                // The others' turn.
+                Turn::Gave(_) | Turn::Tired => self.ready.rotate_left(1),
+                Turn::Done => {
+                    queue.local.listed = false;
+                    self.ready.pop_front();
+                    queue.drain(&mut self.consumers, &mut self.drained);
+                }
             }
-            self.queues.insert(id, queue);
-            if again {
-                self.ready.push_back(id);
+            if found_expired {
+                self.retime(id);
             }
-            self.retime(id);
             match turn {
                 Turn::Gave(assignment) => return Some(assignment),
                 Turn::Done => {}
@@ -81,7 +89,15 @@ impl Broker {
         }
         None
     }
+}
 
+/// What giving messages changes beside the queue.
+struct Giving<'b> {
+    consumers: &'b mut Slab<Consumer>,
+    acquisitions: &'b mut Acquisitions,
+}
+
+impl Giving<'_> {
     fn turn(&mut self, queue: &mut Queue, search: &mut Search<'_>) -> Turn {
         // Messages of groups that belong to somebody: nobody else can have them.
         while let Some(owner) = queue.local.groups.owners.pop_first() {
@@ -171,7 +187,7 @@ impl Broker {
                     return Asked::Nothing;
                 }
                 Found::Expired(seq) => {
-                    queue.put_aside(seq, &mut self.consumers);
+                    queue.put_aside(seq, self.consumers);
                     if search.tires() {
                         return Asked::Tired;
                     }
@@ -194,7 +210,7 @@ impl Broker {
             queue.lanes.set_free(seq, false);
             queue.lanes.set_held(seq, true);
             queue.local.holders.insert(seq, acquisition.index());
-            queue.take_into_group(seq, id, &mut self.consumers);
+            queue.take_into_group(seq, id, self.consumers);
         }
         let mut assignment = Assignment {
             consumer: id,
@@ -243,7 +259,7 @@ impl Queue {
     }
 
     /// A message that has expired is held, until it is removed when there is time.
-    pub(crate) fn put_aside(&mut self, seq: Seq, consumers: &mut slab::Slab<Consumer>) {
+    pub(crate) fn put_aside(&mut self, seq: Seq, consumers: &mut Slab<Consumer>) {
         self.withhold(seq, consumers);
         self.lanes.set_held(seq, true);
         self.local.expired.push(seq);

@@ -4,6 +4,8 @@ use crate::broker::Broker;
 use crate::consumer::{Consumer, Mode};
 use crate::ids::ConsumerId;
 use crate::queue::Queue;
+use slab::Slab;
+use std::collections::VecDeque;
 
 impl Queue {
     /// Puts a consumer into its line, if it may be given something.
@@ -73,14 +75,15 @@ impl Broker {
     pub fn next_drained(&mut self) -> Option<(ConsumerId, u32)> {
         self.drained.pop_front()
     }
+}
 
-    /// There is nothing for any consumer of this queue.
-    pub(super) fn drain_all(&mut self, queue: &mut Queue) {
-        if queue.local.draining.is_empty() {
+impl Queue {
+    /// There is nothing for any of the consumers: those that asked for it give back their credit.
+    pub(super) fn drain(&mut self, consumers: &mut Slab<Consumer>, drained: &mut VecDeque<(ConsumerId, u32)>) {
+        if self.local.draining.is_empty() {
             return;
         }
-        let (consumers, drained) = (&mut self.consumers, &mut self.drained);
-        queue.local.draining.retain(|id| {
+        self.local.draining.retain(|id| {
             let Some(consumer) = consumers.get_mut(id.index()).filter(|consumer| consumer.id == *id) else {
                 return false;
             };
