@@ -4,7 +4,7 @@ use crate::acquire::Acquisitions;
 use crate::apply::bodies::Kept;
 use crate::body::BodyRef;
 use crate::consumer::Consumer;
-use crate::ids::{ConsumerId, Millis, QueueId, Seq, TopicId};
+use crate::ids::{ConsumerId, Millis, QueueId, TopicId};
 use crate::output::Event;
 use crate::queue::Queue;
 use crate::settings::{Overflow, QueueSettings};
@@ -30,6 +30,8 @@ pub struct Broker {
     pub(crate) shared: BTreeMap<BodyRef, u32>,
     // === follows from it
     pub(crate) by_address: BTreeMap<Arc<str>, Node>,
+    /// Queues that have an owner, by owner.
+    pub(crate) owned: BTreeSet<(u64, QueueId)>,
     // === local
     pub(crate) consumers: Slab<Consumer>,
     pub(crate) generation: u32,
@@ -150,7 +152,7 @@ impl Broker {
     /// How a queue is, and what has happened in it.
     pub fn statistics(&mut self, queue: QueueId) -> Option<Statistics> {
         let queue = self.queues.get_mut(&queue)?;
-        let oldest = queue.lanes.present_from(Seq::FIRST);
+        let oldest = queue.oldest();
         let local = &queue.local;
         Some(Statistics {
             depth: queue.count,

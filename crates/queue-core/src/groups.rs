@@ -21,12 +21,12 @@ pub(crate) struct Groups {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Group {
+struct Group {
     owner: Option<ConsumerId>,
     /// How many messages the owner holds.
     held: u64,
     /// Messages that may be given out.
-    pub(crate) free: BTreeSet<Seq>,
+    free: BTreeSet<Seq>,
     /// Messages whose delivery failed, and which are not due yet.
     waiting: BTreeSet<Seq>,
     /// The first of them, where it is listed.
@@ -34,8 +34,9 @@ pub(crate) struct Group {
 }
 
 impl Groups {
-    pub(crate) fn get(&self, name: &str) -> Option<&Group> {
-        self.by_name.get(name)
+    /// The first message of a group at a place or behind it that may be given out.
+    pub(crate) fn next_of(&self, name: &str, from: Seq) -> Option<Seq> {
+        self.by_name.get(name)?.free.range(from..).next().copied()
     }
 
     /// A message may be given out.

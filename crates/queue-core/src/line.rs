@@ -26,6 +26,11 @@ impl Line {
         }
     }
 
+    /// Whether nobody is in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ready.is_empty() && self.idle.is_empty()
+    }
+
     /// One of those here is gone. From time to time those are taken out.
     pub(crate) fn lost(&mut self, is_there: impl Fn(ConsumerId) -> bool) {
         self.gone += 1;

@@ -42,7 +42,7 @@ pub(crate) struct Local {
     /// The one that has the queue for itself.
     pub(crate) exclusive: Option<ConsumerId>,
     /// Those who take messages, if only one at a time may: the first is the one.
-    pub(crate) candidates: BTreeSet<(std::cmp::Reverse<i32>, u64, ConsumerId)>,
+    pub(crate) candidates: BTreeSet<(std::cmp::Reverse<i32>, ConsumerId)>,
     /// Those who look at every message rather than take the first, browsers included.
     pub(crate) viewers: BTreeSet<ConsumerId>,
     /// Those who want their credit used up or given back.
@@ -185,7 +185,7 @@ impl Queue {
 
     /// Whether only one consumer may have messages, and it is another one.
     pub(crate) fn is_inactive(&self, consumer: ConsumerId) -> bool {
-        self.settings.single_active && self.local.candidates.first().is_some_and(|(_, _, active)| *active != consumer)
+        self.settings.single_active && self.local.candidates.first().is_some_and(|(_, active)| *active != consumer)
     }
 
     /// The line of a priority.

@@ -86,7 +86,7 @@ pub struct Statistics {
     pub delayed: u64,
     /// Consumers, browsers included.
     pub consumers: u64,
-    /// When the first message in the order of delivery came.
+    /// When the oldest message came.
     pub oldest: Option<Millis>,
     /// What has happened since it was made.
     pub totals: Totals,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 impl Queue {
     /// The message that came first; of those that came at once, that of the lowest priority.
-    pub(super) fn oldest(&mut self) -> Option<Seq> {
+    pub(crate) fn oldest(&mut self) -> Option<Seq> {
         let mut oldest: Option<(u64, Seq)> = None;
         for lane in (0..crate::ids::PRIORITIES).rev() {
             if let Some(seq) = self.lanes.present_in(lane, 0)

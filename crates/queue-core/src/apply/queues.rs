@@ -40,11 +40,17 @@ impl Broker {
         if let Some(topic) = settings.topic.and_then(|topic| self.topics.get_mut(&topic)) {
             topic.queues.insert(id);
         }
+        if let Some(owner) = settings.owner {
+            self.owned.insert((owner, id));
+        }
     }
 
     fn unbind(&mut self, settings: &QueueSettings, id: QueueId) {
         if let Some(topic) = settings.topic.and_then(|topic| self.topics.get_mut(&topic)) {
             topic.queues.remove(&id);
+        }
+        if let Some(owner) = settings.owner {
+            self.owned.remove(&(owner, id));
         }
     }
 

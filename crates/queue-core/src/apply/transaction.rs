@@ -33,6 +33,10 @@ impl Broker {
                     context.events.push(Event::BodyGone { body, size: enqueue.facts.size });
                 }
                 Command::Settle(settle) => self.unsettle(settle),
+                Command::Relocate { .. } => {
+                    let body = context.next_body();
+                    context.events.push(Event::BodyGone { body, size: 0 });
+                }
                 _ => {}
             }
         }

@@ -4,6 +4,7 @@ use super::matcher::{Candidate, Match, Matcher};
 use crate::consumer::{Consumer, Mode};
 use crate::ids::{Millis, Seq};
 use crate::queue::Queue;
+use std::collections::BTreeSet;
 
 /// What there is for a consumer.
 pub(super) enum Found {
@@ -98,22 +99,17 @@ impl Search<'_> {
         if consumer.groups_seen == queue.local.groups.changes {
             return Found::Nothing;
         }
-        let mut heads: Vec<Seq> = queue.local.groups.heads.iter().chain(&consumer.own).copied().collect();
-        heads.sort_unstable();
         let mut best: Option<Seq> = None;
-        for head in heads {
-            if best.is_some_and(|best| best < head) {
-                break;
-            }
+        let mut from = Seq::FIRST;
+        let before = |seq: Seq, best: Option<Seq>| best.is_none_or(|best| seq < best);
+        while let Some(head) = next_head(queue, consumer, from).filter(|head| before(*head, best)) {
+            from = head.next();
             let Some(name) = queue.lanes.get(head).and_then(|entry| entry.group()).cloned() else { continue };
-            let members: Vec<Seq> =
-                queue.local.groups.get(&name).map(|group| group.free.iter().copied().collect()).unwrap_or_default();
-            for seq in members.into_iter().take_while(|seq| best.is_none_or(|best| *seq < best)) {
+            let mut next = head;
+            while let Some(seq) = queue.local.groups.next_of(&name, next).filter(|seq| before(*seq, best)) {
+                next = seq.next();
                 match self.judge(queue, consumer, seq) {
-                    Verdict::Take => {
-                        best = Some(seq);
-                        break;
-                    }
+                    Verdict::Take => best = Some(seq),
                     Verdict::Wait => return Found::Wait,
                     Verdict::Pass => {}
                     Verdict::Expired => return Found::Expired(seq),
@@ -190,6 +186,12 @@ impl Search<'_> {
             Match::Unknown => Verdict::Wait,
         }
     }
+}
+
+/// The first message at a place or behind it that begins a group which the consumer may have messages of.
+fn next_head(queue: &Queue, consumer: &Consumer, from: Seq) -> Option<Seq> {
+    let first = |heads: &BTreeSet<Seq>| heads.range(from..).next().copied();
+    first(&queue.local.groups.heads).into_iter().chain(first(&consumer.own)).min()
 }
 
 /// A message that was looked at is to be looked at again.

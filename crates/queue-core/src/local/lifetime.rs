@@ -43,10 +43,9 @@ impl Broker {
     /// The owner of queues is gone (see [`QueueSettings::owner`](crate::QueueSettings::owner)): those that are to be
     /// deleted then are. The commands for it are appended to `out`.
     pub fn owner_gone(&mut self, owner: u64, out: &mut Vec<Command>) {
-        // Few queues have an owner, and owners rarely go; none of it happens per message.
-        for (id, queue) in &mut self.queues {
-            let owned = queue.settings.lifetime == Lifetime::OnClose && queue.settings.owner == Some(owner);
-            if owned && !queue.local.deleting {
+        for (_, id) in self.owned.range((owner, QueueId(0))..=(owner, QueueId(u64::MAX))) {
+            let Some(queue) = self.queues.get_mut(id) else { continue };
+            if queue.settings.lifetime == Lifetime::OnClose && !queue.local.deleting {
                 queue.local.deleting = true;
                 out.push(Command::DeleteQueue { queue: *id, if_empty: false, orphans: Orphans::DeadLetter });
             }

@@ -9,6 +9,12 @@ use crate::queue::Queue;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+/// Where a consumer stands among those of which one is active: by priority, then by arrival.
+fn candidate(consumer: &Consumer) -> (Reverse<i32>, ConsumerId) {
+    // The upper half of an id is the ordinal of its making.
+    (Reverse(consumer.settings.priority), consumer.id)
+}
+
 impl Queue {
     fn admits(&self, settings: &ConsumerSettings, holder: Option<&Consumer>) -> Result<(), SubscribeError> {
         let queue = self.settings.address.clone();
@@ -29,7 +35,7 @@ impl Queue {
         Ok(())
     }
 
-    fn add(&mut self, consumer: &Consumer, ordinal: u64) {
+    fn add(&mut self, consumer: &Consumer) {
         let id = consumer.id;
         self.local.consumers.insert(id);
         self.local.used = true;
@@ -39,7 +45,7 @@ impl Queue {
         }
         if consumer.settings.mode == Mode::Move {
             self.local.takers += 1;
-            self.local.candidates.insert((Reverse(consumer.settings.priority), ordinal, id));
+            self.local.candidates.insert(candidate(consumer));
             if consumer.settings.exclusive {
                 self.local.exclusive = Some(id);
             }
@@ -54,7 +60,7 @@ impl Queue {
         self.local.draining.retain(|other| *other != id);
         if consumer.settings.mode == Mode::Move {
             self.local.takers -= 1;
-            self.local.candidates.retain(|(_, _, other)| *other != id);
+            self.local.candidates.remove(&candidate(consumer));
         }
         if self.local.exclusive == Some(id) {
             self.local.exclusive = None;
@@ -91,7 +97,7 @@ impl Broker {
             first: NONE,
             held: 0,
         };
-        to.add(&consumer, self.generation.into());
+        to.add(&consumer);
         self.consumers.insert(consumer);
         Ok(id)
     }
@@ -145,6 +151,7 @@ impl Broker {
                     Mode::Move => queue.line(gone.settings.priority).lost(there),
                 }
             }
+            queue.local.lines.retain(|(_, line)| !line.is_empty());
             // Another one may be the active one now.
             queue.wake();
         }

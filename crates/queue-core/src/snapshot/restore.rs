@@ -137,7 +137,11 @@ impl Restore {
             return Err(Wrong::Version(version));
         }
         self.at = EntryIndex(reader.number()?);
+        let wrong = reader.wrong("number of a queue");
         self.broker.last_id = reader.number()?;
+        if self.broker.last_id >= 1 << 60 {
+            return Err(wrong.into());
+        }
         self.begun = true;
         Ok(())
     }

@@ -20,7 +20,7 @@ proptest! {
     #[test]
     fn queues_do_what_the_model_does(
         settings in steps::all_settings(),
-        steps in prop::collection::vec(steps::step(), 1..150),
+        steps in prop::collection::vec(steps::step(), 1..100),
     ) {
         let mut world = world::World::new(settings);
         for step in steps {

@@ -5,6 +5,7 @@
 mod basics;
 mod consumers;
 mod dead_letters;
+mod facts;
 mod grouped;
 mod heads;
 mod kinds;
