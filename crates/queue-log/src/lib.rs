@@ -53,6 +53,8 @@ mod crash;
 mod disk;
 mod entry;
 mod error;
+#[cfg(any(test, feature = "testing"))]
+pub mod forge;
 mod format;
 mod inspect;
 mod keeper;

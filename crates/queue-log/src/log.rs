@@ -103,6 +103,20 @@ impl Log {
         Ok(Log { shared: Arc::new(shared), threads: Mutex::default(), _lock: Box::new(lock) })
     }
 
+    /// Opens a store that takes entries and never writes them: for tests of what opening does.
+    ///
+    /// # Errors
+    /// As [`Log::open`].
+    #[cfg(any(test, feature = "testing"))]
+    pub fn open_without_threads(
+        disk: Arc<dyn Disk>,
+        settings: Settings,
+        watcher: Arc<dyn Watcher>,
+        recover: &mut dyn Recover,
+    ) -> Result<Log, OpenError> {
+        Log::open_still(disk, settings, watcher, recover)
+    }
+
     fn start<T: Send + 'static>(&self, name: &str, what: T, run: fn(T)) -> Result<JoinHandle<()>, OpenError> {
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || run(what));
         thread.place("start a thread for", self.shared.dir())

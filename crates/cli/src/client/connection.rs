@@ -129,6 +129,11 @@ impl Client {
         }
     }
 
+    /// How long each thing may take from now on; zero: for ever.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout;
+    }
+
     /// When waiting that begins now is to end.
     pub(super) fn deadline(&self) -> Option<Instant> {
         (!self.timeout.is_zero()).then(|| Instant::now() + self.timeout)

@@ -1,10 +1,12 @@
 //! `waystation`: one program for everything that one does with a router.
 
+mod backup;
 mod bench;
 mod check;
 mod connect;
 mod failure;
 mod generate;
+mod log;
 mod manage;
 mod message_options;
 mod policy;
@@ -46,6 +48,9 @@ enum Command {
     Stat(stat::StatArguments),
     Manage(manage::ManageArguments),
     Queue(Box<queue::QueueArguments>),
+    Log(log::LogArguments),
+    Backup(Box<backup::BackupArguments>),
+    Restore(backup::RestoreArguments),
     Policy(policy::PolicyArguments),
     User(user::UserArguments),
     Bench(Box<bench::BenchArguments>),
@@ -75,6 +80,9 @@ pub fn run(words: impl Iterator<Item = OsString>, out: &mut dyn Write, err: &mut
         Some(Command::Stat(arguments)) => stat::run(&arguments, out),
         Some(Command::Manage(arguments)) => manage::run(arguments, out),
         Some(Command::Queue(arguments)) => queue::run(&arguments, out),
+        Some(Command::Log(arguments)) => log::run(&arguments, out),
+        Some(Command::Backup(arguments)) => backup::backup(&arguments, out),
+        Some(Command::Restore(arguments)) => backup::restore(&arguments, out),
         Some(Command::Policy(arguments)) => policy::run(&arguments, out),
         Some(Command::User(arguments)) => user::run(&arguments, out, err),
         Some(Command::Bench(arguments)) => bench::run(*arguments, out),

@@ -20,6 +20,12 @@ pub static STORE: EntityType = EntityType::new(
      Dispatch Router.)",
 )
 .operations(&["CREATE"])
+.calls(&[Call {
+    name: "BACKUP",
+    description: "Copies the store, as it is now, while it goes on. The answer has `last`, the number of the last entry in the \
+                  backup, `checkpoint`, that of its snapshot, and `files` and `bytes`, how many were copied.",
+    arguments: &[required("to", "The directory, on the router's machine; it must be empty, or not exist.")],
+}])
 .attributes(&[
     path("path", "The directory; it is made if it is not there. No other router may use it at the same time.")
         .required()

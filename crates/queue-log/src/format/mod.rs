@@ -7,3 +7,6 @@ pub(crate) mod record;
 
 /// Version of all of a store's files together.
 pub(crate) const VERSION: u32 = 1;
+
+/// No entry, segment or message has a higher number: one that says so is none.
+pub(crate) const LAST: u64 = 1 << 62;

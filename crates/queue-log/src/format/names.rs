@@ -63,5 +63,5 @@ pub(crate) fn segment_path(dir: &Path, epoch: u64) -> PathBuf {
 }
 
 fn number(name: &str, prefix: &str) -> Option<u64> {
-    name.strip_prefix(prefix)?.parse().ok()
+    name.strip_prefix(prefix)?.parse().ok().filter(|number| *number <= super::LAST)
 }

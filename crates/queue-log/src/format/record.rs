@@ -16,6 +16,7 @@
 //! ```
 
 use crate::checksum::{Seed, u32_at, u64_at};
+use crate::format::LAST;
 
 /// Bytes of a head before its table.
 pub(crate) const FIXED: usize = 40;
@@ -82,7 +83,7 @@ impl Head {
             start: u32_at(bytes, 20),
             run: last >> 8,
         };
-        (head.size() <= room).then_some(head)
+        (head.size() <= room && head.index <= LAST).then_some(head)
     }
 
     /// Whether the checksum of the head holds. `bytes` begins with it.

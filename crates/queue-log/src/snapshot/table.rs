@@ -1,6 +1,7 @@
 //! The log's own part of a snapshot: which segments there were, and how much of them was alive.
 
 use crate::checksum::{u32_at, u64_at};
+use crate::format::LAST;
 use std::io::{self, Read, Write};
 
 /// Bytes of a row.
@@ -65,8 +66,18 @@ impl Table {
             });
         }
         let ordered = table.rows.windows(2).all(|two| two[0].epoch < two[1].epoch && two[0].next <= two[1].first);
-        let fits = table.rows.iter().all(|row| row.first <= row.next);
-        if ordered && fits { Ok(table) } else { Err(io::ErrorKind::InvalidData.into()) }
+        // Numbers that no store reaches would only lead to sums that no number holds.
+        let fits = table.rows.iter().all(|row| {
+            (1..=row.next).contains(&row.first)
+                && row.next <= LAST
+                && row.epoch <= table.resume
+                && row.live <= u32::MAX.into()
+        });
+        if ordered && fits && (1..=LAST).contains(&table.resume) {
+            Ok(table)
+        } else {
+            Err(io::ErrorKind::InvalidData.into())
+        }
     }
 
     pub(crate) fn row(&self, epoch: u64) -> Option<&Row> {

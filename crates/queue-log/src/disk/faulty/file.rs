@@ -19,6 +19,11 @@ pub(super) struct Inode {
 }
 
 impl Inode {
+    pub(super) fn of(bytes: Vec<u8>) -> Self {
+        let bytes = Arc::new(bytes);
+        Inode { live: Arc::clone(&bytes), durable: bytes, pending: Vec::new() }
+    }
+
     fn write(&mut self, at: usize, bytes: Arc<Vec<u8>>) {
         put(Arc::make_mut(&mut self.live), at, &bytes);
         self.pending.push((at, bytes));

@@ -135,6 +135,15 @@ impl FaultyDisk {
         inner.names.live.iter().map(|(path, inode)| (path.clone(), inner.inodes[inode].live.to_vec())).collect()
     }
 
+    /// Puts a file there, synced, with its directory.
+    pub fn put(&self, path: &Path, bytes: Vec<u8>) {
+        let mut inner = self.inner.lock();
+        let inode = inner.next_inode;
+        inner.next_inode += 1;
+        inner.inodes.insert(inode, Inode::of(bytes));
+        inner.names.put(path, inode);
+    }
+
     /// Removes all files of a directory and those below it.
     pub fn remove_all(&self, dir: &Path) {
         let mut inner = self.inner.lock();

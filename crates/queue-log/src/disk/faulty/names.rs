@@ -62,6 +62,13 @@ impl Names {
         Ok(())
     }
 
+    /// Puts a name there for good.
+    pub(super) fn put(&mut self, path: &Path, inode: u64) {
+        self.dirs.extend(path.parent().map(Path::to_owned));
+        self.live.insert(path.to_owned(), inode);
+        self.durable.insert(path.to_owned(), inode);
+    }
+
     /// Removes a file for good.
     pub(super) fn forget(&mut self, path: &Path) {
         self.live.remove(path);
