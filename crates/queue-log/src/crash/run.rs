@@ -206,9 +206,14 @@ impl Run {
     fn go_on(&mut self, opened: Opened, disk: &FaultyDisk) {
         let mut model = self.model.clone();
         model.truncate(opened.state.applied);
-        let size = self.random.below(600);
-        let parts = vec![Vec::new(), (0..size).map(|_| self.random.next() as u8).collect()];
-        let appended = opened.log.append(parts.iter().cloned().map(Into::into).collect(), size, Need::Ordinary);
+        // As long as the entry whose place it takes: what was lost behind that begins where this one ends.
+        let lost = self.model.entries.get(opened.state.applied as usize).cloned().unwrap_or(vec![vec![]; 2]);
+        let mut parts = vec![lost[0].clone()];
+        for part in &lost[1..] {
+            parts.push(part.iter().map(|_| self.random.next() as u8).collect());
+        }
+        let held = parts[1..].iter().map(|part| part.len() as u64).sum();
+        let appended = opened.log.append(parts.iter().cloned().map(Into::into).collect(), held, Need::Essential);
         assert_eq!(appended, Ok(model.append(parts)));
         let mut writer = Writer::new(Arc::clone(&opened.log.shared));
         let mut keeper = Keeper::new(Arc::clone(&opened.log.shared));
