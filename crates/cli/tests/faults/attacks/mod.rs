@@ -14,6 +14,7 @@ mod management;
 mod sasl;
 mod stalled;
 mod tls;
+mod websockets;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -149,6 +149,85 @@ fn closing_frames_that_say_nonsense_are_refused() {
 }
 
 #[test]
+fn every_code_that_is_for_use_ends_it() {
+    let used = (1000..=1003).chain(1007..=1013).chain(3000..5000);
+    for code in used {
+        let ended = end_of(&close(&u16::to_be_bytes(code)));
+        assert!(matches!(ended, Some(Ended::Closed(found)) if u16::from(found) == code), "{code}: {ended:?}");
+    }
+}
+
+/// A closing frame with code 1000 and this reason.
+fn close_for(reason: &[u8]) -> Vec<u8> {
+    close(&[b"\x03\xe8", reason].concat())
+}
+
+#[test]
+fn reasons_of_closing_frames_are_utf_8() {
+    let longest = "ä".repeat(61);
+    for reason in ["", "bye", "κόσμε", "\u{0}", "\u{7ff}\u{800}\u{ffff}", "\u{10000}\u{10ffff}", &longest] {
+        assert_eq!(end_of(&close_for(reason.as_bytes())), Some(Ended::Closed(CloseCode::Normal)), "{reason}");
+    }
+    let broken: [&[u8]; 10] = [
+        b"\x80",             // the middle of a character
+        b"\xce",             // its beginning only
+        b"\xe2\x82",         // the same
+        b"a\xe2\x82b",       // the same, and something behind it
+        b"\xc0\xaf",         // a slash, longer than it may be
+        b"\xe0\x80\xaf",     // the same
+        b"\xed\xa0\x80",     // half of a pair of UTF-16
+        b"\xf4\x90\x80\x80", // beyond the last character
+        b"\xf8\x88\x80\x80\x80",
+        b"\xff\xfe",
+    ];
+    for reason in broken {
+        assert!(refused_with(&close_for(reason), CloseCode::Invalid), "{reason:?}");
+    }
+    assert!(refused_with(&close_for(&[b'x'; 124]), CloseCode::Protocol), "longer than a control frame");
+}
+
+#[test]
+fn reserved_bits_are_refused_in_frames_of_every_kind() {
+    for bits in (1u8..8).map(|bits| bits << 4) {
+        for code in [8, 9, 10] {
+            assert!(refused_with(&frame(0x80 | bits | code, b""), CloseCode::Protocol));
+        }
+        let within = [frame(0x02, b"a"), frame(0x80 | bits, b"b")].concat();
+        assert!(refused_with(&within, CloseCode::Protocol));
+        assert_eq!(decode(&within, 1).0, b"a", "what was in order counts");
+    }
+}
+
+#[test]
+fn a_message_in_a_thousand_parts_with_pings_between_comes_out_whole() {
+    let mut bytes = frame(0x02, b"");
+    for number in 0..1000u16 {
+        bytes.extend(frame(0x00, &number.to_be_bytes()));
+        bytes.extend(frame(0x89, b""));
+        bytes.extend(frame(0x8a, &[b'x'; 125]));
+    }
+    bytes.extend(frame(0x80, b""));
+    let expected: Vec<u8> = (0..1000u16).flat_map(u16::to_be_bytes).collect();
+    for piece in [1, 5, 1000] {
+        let (payload, pings, ended) = decode(&bytes, piece);
+        assert!((payload, pings.len(), ended) == (expected.clone(), decoder::PINGS, None), "in pieces of {piece}");
+    }
+}
+
+#[test]
+fn a_closing_frame_within_a_message_ends_both() {
+    let bytes = [frame(0x02, b"begun"), close(&[]), frame(0x80, b"never")].concat();
+    assert_eq!(decode(&bytes, 3), (b"begun".to_vec(), Vec::new(), Some(Ended::Closed(CloseCode::Status))));
+}
+
+#[test]
+fn pings_are_kept_with_all_they_say_in_their_order() {
+    let pings: [&[u8]; 4] = [b"", b"one", &[0xff; 125], b"last"];
+    let bytes: Vec<u8> = pings.iter().flat_map(|ping| frame(0x89, ping)).collect();
+    assert_eq!(decode(&bytes, 2).1, pings);
+}
+
+#[test]
 fn what_comes_before_the_end_still_counts() {
     let bytes = [frame(0x82, b"last words"), close(&[]), frame(0x82, b"more")].concat();
     assert_eq!(decode(&bytes, bytes.len()).0, b"last words");
