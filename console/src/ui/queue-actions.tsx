@@ -29,8 +29,16 @@ export function ActionDialog({ action, item, onClose }: { action: Action; item: 
     if (most.trim() && !/^[1-9]\d*$/.test(most.trim())) return setProblem('A whole number above 0 is needed, or nothing for all.');
     setBusy(true);
     try {
-      const given = { ...(action === 'MOVE' && { to: to.trim() }), ...(selector.trim() && { selector }), ...(most.trim() && { count: Number(most) }) };
-      const { messages } = await call(session.client, item.router.address, action, item.source.type, item.identity, given);
+      const given: { to?: string; selector?: string; count?: number } = { ...(action === 'MOVE' && { to: to.trim() }), ...(selector.trim() && { selector }), ...(most.trim() && { count: Number(most) }) };
+      let messages = 0;
+      let next: unknown = null;
+      do {
+        // One request looks at so many messages only.
+        const part = { ...given, ...(given.count && { count: given.count - messages }), ...(typeof next === 'string' && { from: next }) };
+        const answer = await call(session.client, item.router.address, action, item.source.type, item.identity, part);
+        messages += Number(answer['messages'] ?? 0);
+        next = answer['next'] ?? null;
+      } while (typeof next === 'string' && !(given.count && messages >= given.count));
       session.notify('good', `${count(messages)} messages ${words.done} ${address} on ${item.router.id}.`);
       session.poller.refresh(item.source.node, item.source.type);
       onClose();

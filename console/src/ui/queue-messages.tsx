@@ -12,19 +12,18 @@ const SECTIONS = ['header', 'deliveryAnnotations', 'messageAnnotations', 'proper
 export function Messages({ item }: { item: Item }) {
   const [selector, setSelector] = useState('');
   const [messages, setMessages] = useState<readonly Row[] | null>(null);
-  const [more, setMore] = useState(false);
+  const [next, setNext] = useState<unknown>(null);
   const [problem, setProblem] = useState('');
   const [busy, setBusy] = useState(false);
-  const look = async (before: readonly Row[]) => {
+  const look = async (before: readonly Row[], from: unknown) => {
     setBusy(true);
     setProblem('');
     try {
-      const last = before[before.length - 1];
-      const given = { count: PAGE, bodyBytes: 4096, ...(selector.trim() && { selector }), ...(last && { from: Number(last['sequence']) + 1 }) };
+      const given = { count: PAGE, bodyBytes: 4096, ...(selector.trim() && { selector }), ...(typeof from === 'string' && { from }) };
       const answer = await call(session.client, item.router.address, 'PEEK', item.source.type, item.identity, given);
       const found = Array.isArray(answer['messages']) ? (answer['messages'] as Row[]) : [];
       setMessages([...before, ...found]);
-      setMore(found.length === PAGE);
+      setNext(answer['next'] ?? null);
     } catch (error) {
       setProblem((error as Error).message);
     }
@@ -33,14 +32,14 @@ export function Messages({ item }: { item: Item }) {
   return (
     <section class="messages" aria-label="Messages">
       <h3>Messages</h3>
-      <form onSubmit={(event) => { event.preventDefault(); void look([]); }}>
+      <form onSubmit={(event) => { event.preventDefault(); void look([], null); }}>
         <input type="search" class="filter" aria-label="Selector" placeholder="Selector, such as colour = 'red'" value={selector} onInput={(event) => setSelector(event.currentTarget.value)} />
         <button type="submit" disabled={busy}>{messages ? 'Look again' : 'Look'}</button>
       </form>
       <div role="alert">{problem && <p class="message bad">■ {problem}</p>}</div>
       {messages?.length === 0 && <p class="note">There are no such messages.</p>}
-      {messages?.map((message) => <Message key={String(message['sequence'])} message={message} />)}
-      {more && <button type="button" disabled={busy} onClick={() => void look(messages ?? [])}>More</button>}
+      {messages?.map((message) => <Message key={String(message['place'])} message={message} />)}
+      {typeof next === 'string' && <button type="button" disabled={busy} onClick={() => void look(messages ?? [], next)}>More</button>}
     </section>
   );
 }
@@ -48,13 +47,15 @@ export function Messages({ item }: { item: Item }) {
 function Message({ message }: { message: Row }) {
   const properties = (message['properties'] ?? {}) as Row;
   const what = properties['subject'] ?? properties['messageId'] ?? '';
+  const death = Array.isArray(message['deadLetter']) ? (message['deadLetter'][0] as Row) : undefined;
   const failed = Number(message['deliveryCount'] ?? 0);
   return (
     <details>
       <summary>
-        <b>{text(message['sequence'])}</b> {what ? `${text(what)} · ` : ''}{bytes(message['size'])}
+        <b>{text(message['place'])}</b> {what ? `${text(what)} · ` : ''}{bytes(message['size'])}
         {failed > 0 && ` · failed ${failed} ×`}
         {message['acquired'] === true && ' · with a consumer'}
+        {death && ` · ${text(death['reason'])} at ${text(death['address'])}`}
       </summary>
       <dl class="facts">
         {SECTIONS.flatMap((section) => Object.entries((message[section] ?? {}) as Row).map(([name, value]) => (

@@ -1,5 +1,8 @@
 //! What things are called: queues, topics, consumers, acquisitions, places in a queue, entries of the log, times.
 
+use std::fmt;
+use std::str::FromStr;
+
 /// Milliseconds since the Unix epoch.
 pub type Millis = u64;
 
@@ -102,7 +105,50 @@ impl Seq {
     }
 }
 
+impl fmt::Display for Seq {
+    /// Priority and ordinal of arrival: `4-17`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.priority(), self.number())
+    }
+}
+
+/// A text names no place in a queue.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no place in a queue: one is written like 4-17, priority and number")]
+pub struct BadSeq(String);
+
+impl FromStr for Seq {
+    type Err = BadSeq;
+
+    fn from_str(text: &str) -> Result<Self, BadSeq> {
+        let bad = || BadSeq(text.chars().take(40).collect());
+        let (priority, number) = text.trim().split_once('-').ok_or_else(bad)?;
+        let priority: u8 = priority.parse().map_err(|_| bad())?;
+        let number: u64 = number.parse().map_err(|_| bad())?;
+        if usize::from(priority) >= PRIORITIES || number >> NUMBER_BITS > 0 {
+            return Err(bad());
+        }
+        Ok(Self::new(lane_of(priority), number))
+    }
+}
+
 /// The lane of a priority: what is above 9 counts as 9.
 pub(crate) fn lane_of(priority: u8) -> usize {
     PRIORITIES - 1 - usize::from(priority).min(PRIORITIES - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_written_as_priority_and_number() {
+        for place in [Seq::new(0, 0), Seq::new(5, 17), Seq::new(9, (1 << NUMBER_BITS) - 1)] {
+            assert_eq!(place.to_string().parse(), Ok(place));
+        }
+        assert_eq!(Seq::new(5, 17).to_string(), "4-17");
+        for text in ["", "17", "10-1", "4-", "4-x", "4-1152921504606846976", "-1"] {
+            assert!(text.parse::<Seq>().is_err(), "{text}");
+        }
+    }
 }

@@ -57,7 +57,7 @@ pub use head::{
     DEAD_LETTER_COUNT, DEAD_LETTER_ERROR, DEAD_LETTER_ORIGIN, DEAD_LETTER_REASON, DEAD_LETTER_TIME, ORIGINAL_ADDRESS,
     ORIGINAL_QUEUE,
 };
-pub use ids::{AcqId, ConsumerId, DEFAULT_PRIORITY, EntryIndex, Millis, QueueId, Seq, TopicId};
+pub use ids::{AcqId, BadSeq, ConsumerId, DEFAULT_PRIORITY, EntryIndex, Millis, QueueId, Seq, TopicId};
 pub use local::{Assignment, Candidate, Match, MatchAll, Matcher};
 pub use output::{Applied, Done, Event, Output, Refused};
 pub use overlay::{Death, Overlay, Reason};

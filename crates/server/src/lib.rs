@@ -17,7 +17,7 @@ mod http;
 mod options;
 mod process;
 mod shard;
-#[allow(dead_code, reason = "the entities that make stores and queues are on their way")]
+#[allow(dead_code, reason = "messages with files of their own are on their way")]
 mod store;
 mod telemetry;
 
@@ -142,6 +142,9 @@ async fn start_and_serve(mut options: Options, mut pipe: Option<StatusPipe>) -> 
 /// Ends the data plane.
 fn stop(plane: &Plane) {
     plane.shards.shutdown();
+    if let Some(store) = &plane.entities.store {
+        store.close();
+    }
     if let Some(path) = &plane.entities.router.config().debug_dump_file {
         // The old router lists here what it forgot to free. There is nothing to list.
         if let Err(error) = std::fs::write(Path::new(path), "") {

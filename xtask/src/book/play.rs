@@ -84,6 +84,8 @@ impl Stage<'_> {
         let mut shell = Command::new("bash");
         shell.args(["-e", "-o", "pipefail", "-c", text]).current_dir(&self.folder).process_group(0);
         shell.env("PATH", format!("{}:{path}", self.programs.display()));
+        // What the built-in configuration keeps on disk goes with the page.
+        shell.env("XDG_STATE_HOME", &self.folder).env_remove("STATE_DIRECTORY");
         // Programs find their way by these; a page says all that they need.
         shell.env_remove("CARGO_TARGET_DIR").stdin(Stdio::null());
         shell.stdout(file.try_clone().context("no descriptor is left")?).stderr(file);

@@ -47,7 +47,7 @@ impl Client {
         let url = Box::new(options.url.clone());
         let tls = options.client_tls()?;
         let (stream, input) = secure(dial(&url, options.timeout)?, tls.as_ref(), &url, options.timeout)?;
-        let container = random_id();
+        let container = options.container.clone().unwrap_or_else(random_id);
         let config = ConnectionConfig {
             container_id: container.clone(),
             hostname: Some(options.virtual_host.clone().unwrap_or_else(|| url.host.clone())),

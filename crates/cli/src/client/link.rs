@@ -28,6 +28,8 @@ pub struct Receiver {
     name: String,
     /// The address it receives from; the peer's choice if it is dynamic.
     pub address: String,
+    /// The peer applies a filter.
+    pub is_filtered: bool,
 }
 
 /// What a receiver is to be.
@@ -41,6 +43,10 @@ pub struct ReceiverOptions {
     pub rcv_settle_mode: ReceiverSettleMode,
     /// How many messages the peer may send at first.
     pub credit: u32,
+    /// The link's name; one that nobody else has if absent.
+    pub name: Option<String>,
+    /// What is asked for beside the address: filters, durability, ...
+    pub source: Source,
 }
 
 impl Client {
@@ -77,14 +83,15 @@ impl Client {
     /// If the peer refuses it or does not answer.
     pub fn receiver(&mut self, options: &ReceiverOptions) -> Result<Receiver, ClientError> {
         let asked = options.address.clone();
-        let name = format!("{}-{}", self.container, asked.clone().unwrap_or_else(random_id));
+        let name = options.name.clone();
+        let name = name.unwrap_or_else(|| format!("{}-{}", self.container, asked.clone().unwrap_or_else(random_id)));
         let dynamic = asked.is_none();
         let link = self.attach(NewLink {
             name: name.clone(),
             sender: false,
             snd_settle_mode: options.snd_settle_mode,
             rcv_settle_mode: options.rcv_settle_mode,
-            source: Some(Source { address: asked.clone(), dynamic, ..Source::default() }),
+            source: Some(Source { address: asked.clone(), dynamic, ..options.source.clone() }),
             target: Some(TargetTerminus::Target(Target::default())),
             max_message_size: None,
             offered_capabilities: Vec::new(),
@@ -97,7 +104,8 @@ impl Client {
             return Err(self.refused("receiver", link, &name, asked.as_deref().unwrap_or_default()));
         };
         let address = source.address.or(asked).unwrap_or_default();
-        let receiver = Receiver { link, name, address };
+        let is_filtered = source.filter.is_some_and(|filter| !filter.is_empty());
+        let receiver = Receiver { link, name, address, is_filtered };
         self.grant(&receiver, options.credit);
         Ok(receiver)
     }

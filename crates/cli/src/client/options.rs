@@ -18,6 +18,8 @@ pub struct ConnectOptions {
     pub tls: TlsOptions,
     /// The host named in the open; the URL's if absent. A multi-tenant listener takes it as the tenant.
     pub virtual_host: Option<String>,
+    /// The name by which this end calls itself; one that nobody else has if absent.
+    pub container: Option<String>,
 }
 
 /// How to authenticate. It has no `Debug` of its own making that shows the password.
@@ -51,6 +53,7 @@ impl ConnectOptions {
             sasl: SaslOptions::default(),
             tls: TlsOptions::default(),
             virtual_host: None,
+            container: None,
         }
     }
 

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 use amqp::message::Message;
 use amqp::performative::{ReceiverSettleMode, SenderSettleMode};
 use amqp::state::Modified;
-use amqp::{DeliveryState, ErrorCondition};
+use amqp::terminus::{ExpiryPolicy, Source};
+use amqp::{DeliveryState, Described, ErrorCondition, Map, Value};
 use clap::{Args, ValueEnum};
 
 use super::connect::duration;
 use super::show::{Format, Shown};
 use super::{ConnectArguments, Failure};
-use crate::client::{Client, Receiver, ReceiverOptions};
+use crate::client::{Client, ConnectOptions, Receiver, ReceiverOptions};
 
 /// What to tell the sender of each message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -37,6 +38,8 @@ Examples:
   waystation receive greetings
   waystation receive orders --count 1 --format json
   waystation receive orders --wait 2 --format raw > orders.txt
+  waystation receive queue.orders --browse --wait 1
+  waystation receive queue.orders --selector \"colour = 'red'\"
   waystation receive --dynamic")]
 pub(super) struct ReceiveArguments {
     /// The address to receive from
@@ -67,6 +70,9 @@ pub(super) struct ReceiveArguments {
     #[arg(long)]
     presettled: bool,
 
+    #[command(flatten)]
+    queue: QueueOptions,
+
     /// How messages are printed
     #[arg(long, value_enum, default_value_t = Format::Body)]
     format: Format,
@@ -75,11 +81,55 @@ pub(super) struct ReceiveArguments {
     connect: ConnectArguments,
 }
 
+/// What only queues and topics do.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Queues and topics")]
+struct QueueOptions {
+    /// Look at messages and leave them in the queue
+    #[arg(long)]
+    browse: bool,
+
+    /// Only messages that match this selector, such as "colour = 'red' AND JMSPriority > 4"
+    #[arg(long, value_name = "SELECTOR")]
+    selector: Option<String>,
+
+    /// Receive from the durable subscription of this name to a topic, which goes on when nobody receives
+    #[arg(long, value_name = "NAME", requires = "container", conflicts_with = "dynamic")]
+    subscription: Option<String>,
+
+    /// Whose subscription it is: the name by which this program calls itself
+    #[arg(long, value_name = "ID")]
+    container: Option<String>,
+}
+
+impl QueueOptions {
+    /// What is asked for beside the address.
+    fn source(&self) -> Source {
+        let mut source = Source::default();
+        if self.browse {
+            source.distribution_mode = Some("copy".into());
+        }
+        if let Some(selector) = &self.selector {
+            let descriptor = Value::Symbol("apache.org:selector-filter:string".into());
+            let filter = Described { descriptor, value: Value::from(selector.as_str()) };
+            let name = Value::Symbol("selector".into());
+            source.filter = Some(Map(vec![(name, Value::Described(Box::new(filter)))]));
+        }
+        if self.subscription.is_some() {
+            source.durable = 2;
+            source.expiry_policy = ExpiryPolicy::Never;
+            source.capabilities = vec!["topic".into()];
+        }
+        source
+    }
+}
+
 pub(super) fn run(arguments: &ReceiveArguments, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Failure> {
     if arguments.credit == 0 {
         return Err(Failure::Told("--credit must be at least 1, or nothing will ever come".to_owned()));
     }
-    let mut client = Client::connect(&arguments.connect.options()?)?;
+    let container = arguments.queue.container.clone();
+    let mut client = Client::connect(&ConnectOptions { container, ..arguments.connect.options()? })?;
     // Of a limited number no more is asked for than is wanted: what came beyond it would have to be given back.
     let credit = arguments.count.map_or(arguments.credit, |count| {
         u32::try_from(count).map_or(arguments.credit, |count| count.min(arguments.credit))
@@ -89,7 +139,13 @@ pub(super) fn run(arguments: &ReceiveArguments, out: &mut dyn Write, err: &mut d
         snd_settle_mode: if arguments.presettled { SenderSettleMode::Settled } else { SenderSettleMode::Mixed },
         rcv_settle_mode: ReceiverSettleMode::First,
         credit,
+        name: arguments.queue.subscription.clone(),
+        source: arguments.queue.source(),
     })?;
+    if arguments.queue.selector.is_some() && !receiver.is_filtered {
+        let text = "waystation: the selector is not applied: this is no queue, or one that does not know selectors";
+        writeln!(err, "{text}")?;
+    }
     if arguments.dynamic {
         writeln!(err, "{}", receiver.address)?;
     }

@@ -62,9 +62,9 @@ fn greeting(program: &str, listening: &[String], first_steps: bool) -> String {
             Some((_, port)) => format!(" --url 127.0.0.1:{port}"),
         };
         text += &format!(
-            "A first message, from two other terminals:\n  \
-             {program} receive{url} greetings\n  \
-             {program} send{url} greetings hello\n\
+            "A first message, from another terminal; it waits in a queue until it is fetched:\n  \
+             {program} send{url} queue.greetings hello\n  \
+             {program} receive{url} queue.greetings --count 1\n\
              What it is doing: {program} stat{url}. Stop it with Ctrl-C.\n"
         );
     }
@@ -79,14 +79,19 @@ mod tests {
     fn a_first_message_needs_no_options_on_the_standard_port() {
         let text = greeting("waystation", &["0.0.0.0:5672".to_owned()], true);
         assert!(text.starts_with("Waystation listens on 0.0.0.0:5672.\n"));
-        assert!(text.contains("\n  waystation receive greetings\n  waystation send greetings hello\n"), "{text}");
+        assert!(
+            text.contains(
+                "\n  waystation send queue.greetings hello\n  waystation receive queue.greetings --count 1\n"
+            ),
+            "{text}"
+        );
     }
 
     #[test]
     fn on_another_port_the_commands_name_it() {
         let text = greeting("target/release/waystation", &["[::]:7000".to_owned(), "x:1".to_owned()], true);
         assert!(text.starts_with("Waystation listens on [::]:7000, x:1.\n"));
-        assert!(text.contains("target/release/waystation send --url 127.0.0.1:7000 greetings hello"), "{text}");
+        assert!(text.contains("target/release/waystation send --url 127.0.0.1:7000 queue.greetings hello"), "{text}");
     }
 
     #[test]

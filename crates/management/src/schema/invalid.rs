@@ -81,6 +81,18 @@ impl Invalid {
         self
     }
 
+    /// With attribute, mistake and remedy in the text, for a reply that has nothing else.
+    #[must_use]
+    pub fn told_in_full(mut self) -> Self {
+        if let Some(attribute) = self.attribute.as_ref().filter(|attribute| !self.text.contains(attribute.as_str())) {
+            self.text = format!("{attribute}: {}", self.text);
+        }
+        if let Some(hint) = &self.hint {
+            self.text = format!("{}; {hint}", self.text);
+        }
+        self
+    }
+
     /// The text with the name of its class before it.
     pub fn classified(&self) -> String {
         format!("{}: {}", self.class.name(), self.text)

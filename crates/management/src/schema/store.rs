@@ -45,7 +45,8 @@ pub static STORE: EntityType = EntityType::new(
     counter("logBytes", "Bytes that the log takes on the disk."),
     counter("entries", "Entries written since the router was started; one holds what came in one turn."),
     counter("syncs", "How often the disk was asked to make certain since then."),
-    counter("syncMicroseconds", "How long the disk took for that last time, in microseconds."),
+    counter("syncMicroseconds", "How long the disk took for that, in microseconds; the mean."),
+    counter("syncMicrosecondsMax", "The longest that it took."),
 ]);
 
 /// What queues, templates and topics have in common.
@@ -154,10 +155,21 @@ pub static QUEUE_SETTINGS: EntityType = EntityType {
 };
 
 /// Which messages an operation is about.
-const WHICH: [super::Attribute; 2] = [
+const WHICH: [super::Attribute; 3] = [
     text("selector", "Which messages: those that match; all if not given."),
-    integer("count", "How many of them at most, the oldest first; all if not given."),
+    integer("count", "How many of them at most, the first ones; all if not given."),
+    text("from", "The place in the queue to begin with, such as `4-17`; the front if not given."),
 ];
+
+/// What the answers of operations on messages have in common.
+macro_rules! and_next {
+    ($text:literal) => {
+        concat!(
+            $text,
+            " If there may be more of them, it has `next`, the place to go on from: one request looks at so many messages only."
+        )
+    };
+}
 
 /// A queue.
 pub static QUEUE: EntityType = EntityType::new(
@@ -170,28 +182,31 @@ pub static QUEUE: EntityType = EntityType::new(
 .calls(&[
     Call {
         name: "PEEK",
-        description: "Shows messages and leaves them where they are. The answer has `messages`, a list of maps.",
+        description: and_next!(
+            "Shows messages in the order of delivery and leaves them where they are. The answer has `messages`, a list of maps."
+        ),
         arguments: &[
-            text("selector", "Which messages: those that match; all if not given."),
-            integer("from", "The sequence number to begin with; the oldest if not given."),
+            WHICH[0],
             integer("count", "How many at most.").default_number(10),
+            WHICH[2],
             integer("bodyBytes", "How many bytes of each body are shown at most.").default_number(1024),
         ],
     },
     Call {
         name: "PURGE",
-        description: "Drops messages. The answer has `messages`, the number of those dropped.",
+        description: and_next!("Drops messages. The answer has `messages`, the number of those dropped."),
         arguments: &WHICH,
     },
     Call {
         name: "MOVE",
-        description: "Moves messages to another queue. The answer has `messages`, the number of those moved.",
-        arguments: &[required("to", "The address of the other queue."), WHICH[0], WHICH[1]],
+        description: and_next!("Moves messages to another queue. The answer has `messages`, the number of those moved."),
+        arguments: &[required("to", "The address of the other queue."), WHICH[0], WHICH[1], WHICH[2]],
     },
     Call {
         name: "RETRY",
-        description: "Moves dead-lettered and expired messages back to the queues they came from. The answer has \
-                      `messages`, the number of those moved.",
+        description: and_next!(
+            "Moves dead-lettered and expired messages back to the queues they came from. The answer has `messages`, the number of those moved."
+        ),
         arguments: &WHICH,
     },
 ])
@@ -204,10 +219,10 @@ pub static QUEUE: EntityType = EntityType::new(
     counter("consumers", "Links that receive from it, browsers included."),
     counter("producers", "Links that send to it."),
     counter("oldestAge", "Milliseconds since the oldest message came."),
-    counter("messagesIn", "Messages that have come since the router was started."),
+    counter("messagesIn", "Messages that have come since it was made."),
     counter("messagesOut", "Messages that consumers have taken since then."),
-    counter("redelivered", "Deliveries since then that were not the first of their message."),
-    counter("deadLettered", "Messages that went to the dead-letter address since then, or would have."),
+    counter("redelivered", "Deliveries since the router was started that were not the first of their message."),
+    counter("deadLettered", "Messages that went to the dead-letter address since it was made, or would have."),
     counter("expired", "Messages whose time was up since then."),
     counter("dropped", "Messages that were refused or dropped since then for want of room."),
 ]);

@@ -203,6 +203,10 @@ impl Validation {
 
     /// The old router puts the type before texts about values.
     fn prefixed(&self, mut invalid: Invalid) -> Invalid {
+        // What only this router has is told so that a person can act on it.
+        if self.source == Source::Management && super::own_types().contains(&self.ty) {
+            return invalid.told_in_full();
+        }
         invalid.text = format!("{}: {}", self.ty.full, invalid.text);
         invalid
     }

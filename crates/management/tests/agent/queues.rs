@@ -43,7 +43,7 @@ fn an_operation_without_a_body_gets_what_is_usual() {
 fn a_wrong_argument_is_refused_with_those_there_are() {
     let mut node = node();
     let told = node.status(&PURGE, map(&[("limit", Value::Int(1))]));
-    assert_eq!(told, (400, "PURGE has no argument 'limit'; it has selector, count".to_owned()));
+    assert_eq!(told, (400, "PURGE has no argument 'limit'; it has selector, count, from".to_owned()));
     let told = node.status(&PURGE, map(&[("count", Value::from("many"))]));
     assert!(told.0 == 400 && told.1.starts_with("PURGE count: "), "{told:?}");
     let told = node.status(&[("operation", "MOVE"), ("type", "queue"), ("name", "orders")], Value::Null);

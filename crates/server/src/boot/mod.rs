@@ -22,7 +22,7 @@ use crate::control::resolve::Resolver;
 use crate::control::uplink::EdgeUplink;
 use crate::entities::{
     DataEntities, Entities, Loaded, LogEntities, RouterEntity, add_address_config, add_auto_link, add_binding,
-    add_exchange, add_link_route,
+    add_exchange, add_link_route, is_kept,
 };
 use crate::http::{Context, Http};
 use crate::process::memory;
@@ -78,6 +78,7 @@ fn start_resolving(options: &Options, resolver: Resolver) -> Result<Plane, Start
         authentication,
         loaded: Loaded { source: options.config.clone(), entities: config.entities.clone() },
         requester: None,
+        store: None,
         shards: shards.clone(),
     };
     let next_tick = shards.now();
@@ -94,9 +95,7 @@ fn start_resolving(options: &Options, resolver: Resolver) -> Result<Plane, Start
         _telemetry: telemetry,
     };
     let workers = config.router.worker_threads;
-    for entity in config.entities.clone() {
-        apply(&mut plane.entities, entity)?;
-    }
+    apply_all(&mut plane.entities, &options.config, config.entities)?;
     logging::log!(SERVER, Notice, "Operational, {workers} Threads Running (process ID {})", std::process::id());
     if let Some(memory) = memory::describe() {
         logging::log!(SERVER, Notice, "{memory}");
@@ -108,10 +107,8 @@ fn load(source: &ConfigSource) -> Result<Config, StartFailure> {
     match source {
         ConfigSource::File(path) => Config::load(path).map_err(|errors| StartFailure::Config(Box::new(errors))),
         ConfigSource::BuiltIn => {
-            let mut config = Config::built_in(None);
-            // Nobody is to be warned of the lack of what is still being built.
-            config.warnings.clear();
-            Ok(config)
+            let state = config::state_directory(|name| std::env::var_os(name));
+            Ok(Config::built_in(state.as_deref()))
         }
     }
 }
@@ -189,6 +186,26 @@ fn activate_management(shards: &Shards) {
     });
 }
 
+/// Puts the entities of the configuration to work, in their order. Nobody asked for the built-in store: where it cannot be
+/// kept, a router without queues is better than none.
+fn apply_all(entities: &mut Entities, source: &ConfigSource, all: Vec<Entity>) -> Result<(), StartFailure> {
+    let mut without_queues = false;
+    for entity in all {
+        let kept = is_kept(&entity);
+        if kept && without_queues {
+            continue;
+        }
+        match apply(entities, entity) {
+            Err(StartFailure::Setting(reason)) if kept && matches!(source, ConfigSource::BuiltIn) => {
+                logging::log!(AGENT, Warning, "There are no queues: {reason}");
+                without_queues = true;
+            }
+            done => done?,
+        }
+    }
+    Ok(())
+}
+
 /// Puts one entity of the configuration to work.
 fn apply(
     entities: &mut Entities,
@@ -209,6 +226,9 @@ fn apply(
         Settings::AuthService(service) => {
             entities.authentication.add_service(service);
             entities.data.create(entity_type, attributes).map(drop).map_err(|failure| failure.description)
+        }
+        Settings::Store(_) | Settings::Queue(_) | Settings::QueueTemplate(_) | Settings::Topic(_) => {
+            entities.declare(settings)
         }
         Settings::Listener(listener) => entities.listeners.add(attributes, *listener, true),
         Settings::Connector(connector) => entities.connectors.add(attributes, *connector),

@@ -16,6 +16,7 @@ mod network;
 mod policy;
 #[path = "../../../cli/tests/support/ports.rs"]
 mod ports;
+mod queues;
 mod reload;
 mod stopping;
 mod tls;
@@ -57,6 +58,9 @@ impl Drop for ConfigFile {
 impl Drop for Router {
     fn drop(&mut self) {
         self.plane.shards.shutdown();
+        if let Some(store) = &self.plane.entities.store {
+            store.close();
+        }
     }
 }
 

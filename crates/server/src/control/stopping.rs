@@ -25,6 +25,9 @@ pub(crate) async fn wind_down(plane: &mut Plane, signals: &mut Signals) {
         return;
     }
     logging::log!(SERVER, Notice, "Stopping: {} connections are to be closed", shards.connections());
+    if let Some(store) = &plane.entities.store {
+        store.stop_delivering();
+    }
     shards.with_core(|core, host, now| core.stop_senders(now, host));
     let settled = || shards.with_core(|core, _, _| core.object_counts().deliveries) == 0;
     if !wait(plane, signals, SETTLE, settled).await {

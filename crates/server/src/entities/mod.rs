@@ -15,10 +15,13 @@ mod link_route;
 mod log;
 mod log_stats;
 mod node;
+mod peek;
 mod policy;
+mod queue;
 mod reload;
 mod router;
 mod ssl_profile;
+mod store;
 mod user;
 mod vhost;
 mod vhost_stats;
@@ -30,7 +33,7 @@ pub(crate) use data::DataEntities;
 pub(crate) use exchange::{add as add_exchange, add_binding};
 pub(crate) use link_route::add as add_link_route;
 pub(crate) use log::LogEntities;
-pub(crate) use reload::Loaded;
+pub(crate) use reload::{Loaded, is_kept};
 pub(crate) use router::RouterEntity;
 
 use crate::authentication::Authentication;
@@ -42,6 +45,7 @@ use crate::control::policies::{Policies, vhost_of};
 use crate::control::profiles::Profiles;
 use crate::control::uplink::EdgeUplink;
 use crate::shard::Shards;
+use crate::store::{StoreError, StoreHandle};
 use amqp::Value;
 use config::Settings;
 use management::{Attributes, Backend, EntityType, Failure, RequestContext};
@@ -49,6 +53,8 @@ use management::{Attributes, Backend, EntityType, Failure, RequestContext};
 /// Everything that is managed.
 pub(crate) struct Entities {
     pub(crate) shards: Shards,
+    /// The queues, if there is a place for them.
+    pub(crate) store: Option<StoreHandle>,
     pub(crate) router: RouterEntity,
     pub(crate) policies: Policies,
     pub(crate) logs: LogEntities,
@@ -73,9 +79,40 @@ pub(crate) struct Entities {
 impl Entities {
     /// What the attributes mean. Refuses what a configuration file would not start with, and in the same words.
     fn check(&self, entity_type: &'static EntityType, attributes: &Attributes) -> Result<Settings, Failure> {
-        let settings = Settings::from_attributes(entity_type, attributes)?;
+        let own = management::schema::own_types().contains(&entity_type);
+        let settings = Settings::from_attributes(entity_type, attributes)
+            .map_err(|invalid| if own { invalid.told_in_full() } else { invalid })?;
         config::check_role(entity_type, attributes, self.router.config().mode)?;
         Ok(settings)
+    }
+}
+
+/// What the store does, which is not there if the configuration has none.
+impl Entities {
+    fn store(&self) -> Result<&StoreHandle, Failure> {
+        let text = "This router has no store: add store { path: ... } to its configuration, or create one";
+        self.store.as_ref().ok_or_else(|| Failure::bad_request(text))
+    }
+
+    /// What the store tells of entities of one type.
+    fn kept(&self, rows: impl FnOnce(&StoreHandle) -> Vec<Attributes>) -> Vec<Attributes> {
+        self.store.as_ref().map(rows).unwrap_or_default()
+    }
+
+    /// Sees to it that what the configuration says of the store and its queues is so.
+    ///
+    /// # Errors
+    /// Why it cannot be.
+    pub(crate) fn declare(&mut self, settings: Settings) -> Result<(), String> {
+        let done = match (settings, &self.store) {
+            (Settings::Store(config), None) => {
+                store::open(&self.shards, config).map(|opened| self.store = Some(opened))
+            }
+            (Settings::Store(_), Some(_)) => Err(StoreError::Exists("store".to_owned())),
+            (settings, Some(store)) => store::declare(store, settings),
+            (_, None) => Err(StoreError::Unavailable("there is no store: add store { path: ... }".to_owned())),
+        };
+        done.map_err(|error| error.to_string())
     }
 }
 
@@ -105,10 +142,28 @@ impl Backend for Entities {
             "logStats" => log_stats::rows(entity_type),
             "allocator" => allocator::rows(&self.shards, entity_type),
             "user" => user::rows(&self.authentication, entity_type),
+            "store" => self.kept(|store| store::rows(store, entity_type)),
+            "queue" => self.kept(|store| queue::rows(store, entity_type)),
+            "queueTemplate" => self.kept(|store| store::template_rows(store, entity_type)),
+            "topic" => self.kept(|store| store::topic_rows(store, entity_type)),
             "policy" => vec![policy::row(&self.policies, &self.shards)],
             "vhost" => vhost::rows(&self.policies),
             "vhostStats" => vhost_stats::rows(&self.policies, &self.shards, entity_type),
             _ => self.data.rows(entity_type),
+        }
+    }
+
+    fn page(&mut self, entity_type: &'static EntityType, offset: usize, count: usize) -> Vec<Attributes> {
+        match entity_type.short {
+            "queue" => self.kept(|store| queue::page(store, entity_type, offset, count)),
+            _ => self.list(entity_type).into_iter().skip(offset).take(count).collect(),
+        }
+    }
+
+    fn find(&mut self, entity_type: &'static EntityType, attribute: &str, value: &str) -> Option<Attributes> {
+        match entity_type.short {
+            "queue" => queue::find(self.store.as_ref()?, entity_type, attribute, value),
+            _ => self.list(entity_type).into_iter().find(|entity| entity.text(attribute) == Some(value)),
         }
     }
 
@@ -138,6 +193,13 @@ impl Backend for Entities {
             Settings::Exchange(config) => exchange::create(&self.shards, entity_type, config),
             Settings::Binding(config) => exchange::create_binding(&self.shards, entity_type, config),
             Settings::Vhost(config) => self.policies.create(attributes, *config),
+            Settings::Store(config) => {
+                self.declare(Settings::Store(config)).map_err(Failure::bad_request)?;
+                self.list(entity_type).into_iter().next().ok_or_else(Failure::not_found)
+            }
+            Settings::Queue(config) => queue::create(self.store()?, entity_type, *config),
+            Settings::QueueTemplate(config) => store::create_template(self.store()?, entity_type, *config),
+            Settings::Topic(config) => store::create_topic(self.store()?, entity_type, *config),
             _ if entity_type.short == "router.connection.linkRoute" => {
                 link_route::create_for_connection(&self.shards, entity_type, &attributes, context)
             }
@@ -165,6 +227,13 @@ impl Backend for Entities {
                 let vhost = vhost_of(self.check(entity_type, &changed)?)?;
                 self.policies.replace(identity, changed, vhost)
             }
+            "queue" => {
+                let changed = queue::changed(self.store()?, entity_type, identity, &changes)?;
+                match self.check(entity_type, &changed)? {
+                    Settings::Queue(config) => queue::update(self.store()?, entity_type, *config),
+                    _ => Err(Failure::not_found()),
+                }
+            }
             "user" => user::update(&self.authentication, entity_type, identity, &changes),
             "router.link" => link::update(&self.shards, entity_type, identity, &changes),
             "sslProfile" => {
@@ -186,7 +255,7 @@ impl Backend for Entities {
         &mut self,
         entity_type: &'static EntityType,
         identity: &str,
-        _context: &RequestContext,
+        context: &RequestContext,
     ) -> Result<(), Failure> {
         let deleted = match entity_type.short {
             "listener" => self.listeners.remove(identity),
@@ -198,6 +267,9 @@ impl Backend for Entities {
             "router.config.linkRoute" | "router.connection.linkRoute" => link_route::delete(&self.shards, identity),
             "router.config.exchange" => exchange::delete(&self.shards, identity),
             "router.config.binding" => exchange::delete_binding(&self.shards, identity),
+            "queue" => queue::delete(self.store()?, identity, context.forced)?,
+            "queueTemplate" => store::delete_template(self.store()?, identity)?,
+            "topic" => store::delete_topic(self.store()?, identity)?,
             "user" => user::delete(&self.authentication, identity)?,
             "authServicePlugin" => {
                 self.authentication.remove_service(identity.strip_prefix("authServicePlugin/").unwrap_or(identity));
@@ -206,6 +278,19 @@ impl Backend for Entities {
             _ => self.data.delete(entity_type, identity),
         };
         if deleted { Ok(()) } else { Err(Failure::not_found()) }
+    }
+
+    fn call(
+        &mut self,
+        entity_type: &'static EntityType,
+        identity: &str,
+        operation: &str,
+        arguments: &Attributes,
+    ) -> Result<Attributes, Failure> {
+        match entity_type.short {
+            "queue" => queue::call(self.store()?, identity, operation, arguments),
+            _ => Err(Failure::not_found()),
+        }
     }
 
     fn reload(&mut self) -> Result<Vec<String>, Failure> {

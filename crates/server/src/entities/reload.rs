@@ -49,10 +49,12 @@ impl Entities {
             logging::log!(AGENT, Notice, "{file} was read again: {line}");
         }
         // What could not be changed now is still as it was: the next reload tries again, or tells of it again.
-        self.loaded.entities.retain(|entity| !matches!(entity.entity_type.short, "router" | "policy"));
-        self.loaded
-            .entities
-            .extend(old.into_iter().filter(|entity| matches!(entity.entity_type.short, "router" | "policy")));
+        let as_it_was =
+            old.into_iter().filter(|entity| matches!(entity.entity_type.short, "router" | "policy" | "store"));
+        let as_it_was: Vec<Entity> = as_it_was.collect();
+        let stays = |entity: &Entity| as_it_was.iter().any(|old| old.entity_type == entity.entity_type);
+        self.loaded.entities.retain(|entity| !stays(entity));
+        self.loaded.entities.extend(as_it_was);
         Ok(told)
     }
 
@@ -98,6 +100,9 @@ impl Entities {
             let module = new.attributes.text("module").unwrap_or_default();
             return self.logs.reset(module).and_then(|()| self.logs.configure(&new.attributes));
         }
+        if is_kept(new) {
+            return self.declare(new.settings.clone());
+        }
         let created = self.create(new.entity_type, new.attributes.clone(), &RequestContext::default());
         created.map(drop).map_err(|failure| failure.description)
     }
@@ -105,7 +110,12 @@ impl Entities {
 
 /// Whether to create such an entity anew puts it in the place of the one there is.
 fn replaces(entity: &Entity) -> bool {
-    matches!(entity.entity_type.short, "sslProfile" | "log")
+    matches!(entity.entity_type.short, "sslProfile" | "log") || is_kept(entity)
+}
+
+/// Whether it is the store or in it. Messages outlive a change of settings.
+pub(crate) fn is_kept(entity: &Entity) -> bool {
+    matches!(entity.entity_type.short, "store" | "queue" | "queueTemplate" | "topic")
 }
 
 /// Whether a row that management shows is that of an entity with these attributes.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use queue_core::{Applied, Command, Orphans, QueueSettings, Refused, Selection};
+use queue_core::{Applied, Command, Orphans, QueueSettings, Refused};
 use router_core::{ConnectionInfo, Role, StripAnnotations};
 
 use super::journal::Waiter;
 use super::links::{Destination, Place, Side};
 use super::say::Say;
-use super::spec::{QueueView, StoreError, StoreSettings, TemplateSpec, TopicSpec, Which};
+use super::spec::{QueueView, StoreError, StoreSettings, TemplateSpec, TopicSpec};
 use super::{COORDINATOR, DYNAMIC, Store};
 use crate::shard::{ConnRef, Shards};
 
@@ -22,6 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct StoreHandle {
     shards: Shards,
     store: Arc<Store>,
+    settings: StoreSettings,
 }
 
 impl StoreHandle {
@@ -32,16 +33,17 @@ impl StoreHandle {
     pub(crate) fn open(shards: &Shards, settings: &StoreSettings) -> Result<Self, StoreError> {
         let store =
             Arc::new(Store::open(shards, settings).map_err(|error| StoreError::Unavailable(error.to_string()))?);
-        Self::start(shards, store)
+        Self::start(shards, store, settings.clone())
     }
 
     /// A store that outlives nothing.
     #[cfg(test)]
     pub(crate) fn in_memory(shards: &Shards) -> Self {
-        Self::start(shards, Arc::new(Store::in_memory(shards))).expect("there is none yet")
+        Self::start(shards, Arc::new(Store::in_memory(shards)), StoreSettings::at("nowhere"))
+            .expect("there is none yet")
     }
 
-    fn start(shards: &Shards, store: Arc<Store>) -> Result<Self, StoreError> {
+    fn start(shards: &Shards, store: Arc<Store>, settings: StoreSettings) -> Result<Self, StoreError> {
         if !shards.set_store(&store) {
             return Err(StoreError::Exists("store".to_owned()));
         }
@@ -58,7 +60,7 @@ impl StoreHandle {
             };
             core.open_connection(now, host, ConnRef::STORE, info);
         });
-        let handle = Self { shards: shards.clone(), store };
+        let handle = Self { shards: shards.clone(), store, settings };
         handle.with(|node| {
             let queues = node.queues();
             let topics = node.brokers[0].topics().map(|(_, address)| Arc::clone(address));
@@ -73,13 +75,13 @@ impl StoreHandle {
         Ok(handle)
     }
 
-    fn with<R>(&self, call: impl FnOnce(&mut super::node::Node) -> R) -> R {
+    pub(super) fn with<R>(&self, call: impl FnOnce(&mut super::node::Node) -> R) -> R {
         // The core is locked, and the store pumped afterwards.
         self.shards.with_core(|_, _, _| self.store.with(call))
     }
 
     /// Has a command take effect, and waits until it has.
-    fn command(&self, side: Side, command: Command, of: &str) -> Result<queue_core::Done, StoreError> {
+    pub(super) fn command(&self, side: Side, command: Command, of: &str) -> Result<queue_core::Done, StoreError> {
         let (reply, answer) = channel::<Applied>();
         self.with(|node| node.submit(side, command, None, Waiter::Reply(reply)));
         match answer.recv_timeout(PATIENCE) {
@@ -92,7 +94,7 @@ impl StoreHandle {
         }
     }
 
-    fn place(&self, address: &str) -> Result<Place, StoreError> {
+    pub(super) fn place(&self, address: &str) -> Result<Place, StoreError> {
         match self.with(|node| node.find(address)) {
             Some(Destination::Queue(place)) => Ok(place),
             _ => Err(StoreError::NotFound(address.to_owned())),
@@ -174,53 +176,9 @@ impl StoreHandle {
         })
     }
 
-    /// Drops messages; says how many.
-    ///
-    /// # Errors
-    /// If the queue is not there.
-    pub(crate) fn purge(&self, address: &str, which: &Which) -> Result<u64, StoreError> {
-        let place = self.place(address)?;
-        let what = self.selection(place, which)?;
-        self.count(place.side, Command::Purge { queue: place.queue, what }, address)
-    }
-
-    /// Moves messages to another queue; says how many.
-    ///
-    /// # Errors
-    /// If one of the queues is not there, or one is durable and the other is not.
-    pub(crate) fn move_messages(&self, from: &str, to: &str, which: &Which) -> Result<u64, StoreError> {
-        let (source, target) = (self.place(from)?, self.place(to)?);
-        if source.side != target.side {
-            let text = "messages cannot be moved between a durable queue and one that is not".to_owned();
-            return Err(StoreError::Invalid(text));
-        }
-        let what = self.selection(source, which)?;
-        self.count(source.side, Command::Move { from: source.queue, to: target.queue, what }, from)
-    }
-
-    /// Sends dead letters back to where they came from; says how many.
-    ///
-    /// # Errors
-    /// If the queue is not there.
-    pub(crate) fn retry(&self, address: &str, which: &Which) -> Result<u64, StoreError> {
-        let place = self.place(address)?;
-        let what = self.selection(place, which)?;
-        self.count(place.side, Command::Retry { queue: place.queue, what }, address)
-    }
-
-    fn count(&self, side: Side, command: Command, of: &str) -> Result<u64, StoreError> {
-        match self.command(side, command, of)? {
-            queue_core::Done::Messages { count } => Ok(count),
-            _ => Ok(0),
-        }
-    }
-
-    fn selection(&self, _place: Place, which: &Which) -> Result<Selection, StoreError> {
-        match (&which.selector, which.most) {
-            (None, None) => Ok(Selection::All),
-            (None, Some(most)) => Ok(Selection::First(most)),
-            (Some(_), _) => Err(StoreError::Invalid("Selectors cannot be used here yet".to_owned())),
-        }
+    /// As it was opened.
+    pub(super) fn settings(&self) -> &StoreSettings {
+        &self.settings
     }
 
     /// Adds a template. Queues that it has made before stay as they are.

@@ -19,6 +19,7 @@ mod journal;
 mod large;
 mod leaving;
 mod links;
+mod look;
 mod node;
 mod outcomes;
 mod reading;
@@ -36,11 +37,11 @@ mod upkeep;
 mod wanted;
 mod ways;
 
-#[allow(unused_imports, reason = "what manages the store is on its way")]
 pub(crate) use handle::StoreHandle;
 pub(crate) use say::Leaving;
-#[allow(unused_imports, reason = "what manages the store is on its way")]
-pub(crate) use spec::{MessageView, QueueView, StoreError, StoreSettings, TemplateSpec, TopicSpec, Which};
+pub(crate) use spec::{
+    MessageView, Part, QueueView, StoreError, StoreSettings, StoreView, TemplateSpec, TopicSpec, Which,
+};
 
 use std::sync::Arc;
 use std::thread::JoinHandle;

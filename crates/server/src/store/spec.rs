@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use queue_core::QueueSettings;
+use queue_core::{Death, Millis, QueueSettings, Seq};
+use queue_log::{Condition, Stats};
 
 /// Where and how queues are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,16 +86,24 @@ pub(crate) struct QueueView {
 /// A message in a queue.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MessageView {
-    /// Its number in the queue: those that came later have higher ones.
-    pub(crate) sequence: u64,
+    /// Where it is in the queue.
+    pub(crate) place: Seq,
     /// All its sections, as it came; of a large one only the beginning.
     pub(crate) bytes: Vec<u8>,
     /// All its bytes.
     pub(crate) size: u64,
+    /// When it came.
+    pub(crate) arrived: Millis,
+    /// When it expires, if it does.
+    pub(crate) expires_at: Option<Millis>,
+    /// Before when it is not delivered.
+    pub(crate) deliver_at: Option<Millis>,
     /// Failed attempts to deliver it.
     pub(crate) delivery_count: u32,
     /// A consumer has it.
     pub(crate) acquired: bool,
+    /// Which queues it left as a dead letter, or expired, the last one first.
+    pub(crate) deaths: Vec<Death>,
 }
 
 /// Which messages of a queue.
@@ -102,10 +111,36 @@ pub(crate) struct MessageView {
 pub(crate) struct Which {
     /// Those that this selector fits; `None`: all.
     pub(crate) selector: Option<String>,
-    /// From this number on.
-    pub(crate) from: u64,
+    /// From this place on; `None`: from the front.
+    pub(crate) from: Option<Seq>,
     /// At most so many.
     pub(crate) most: Option<u64>,
+}
+
+/// What became of a request about messages: one looks at so many only.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Part<T> {
+    /// What was found, or how many.
+    pub(crate) done: T,
+    /// Where to go on if there may be more.
+    pub(crate) next: Option<Seq>,
+}
+
+/// The store as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StoreView {
+    /// As it was opened.
+    pub(crate) settings: StoreSettings,
+    /// Whether it takes messages.
+    pub(crate) condition: Condition,
+    /// What the log has counted.
+    pub(crate) log: Stats,
+    /// Queues.
+    pub(crate) queues: u64,
+    /// Messages in them.
+    pub(crate) messages: u64,
+    /// Their bytes.
+    pub(crate) bytes: u64,
 }
 
 /// Why the store does not do what it was asked to. The texts say what to change.

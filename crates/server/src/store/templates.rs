@@ -8,7 +8,8 @@ use router_core::{Pattern, PatternTree};
 /// All templates, and all topics.
 #[derive(Default)]
 pub(super) struct Templates {
-    patterns: BTreeMap<String, Pattern>,
+    /// By their texts.
+    patterns: BTreeMap<String, (Pattern, QueueSettings)>,
     tree: PatternTree<QueueSettings>,
     topics: BTreeMap<String, QueueSettings>,
 }
@@ -22,17 +23,22 @@ impl Templates {
     /// Adds one. False: there is one for this pattern, or the pattern has no tokens.
     pub(super) fn add(&mut self, text: &str, settings: QueueSettings) -> bool {
         let Some(pattern) = Pattern::parse(text) else { return false };
-        let is_new = self.tree.insert(&pattern, settings);
+        let is_new = self.tree.insert(&pattern, settings.clone());
         if is_new {
-            self.patterns.insert(text.to_owned(), pattern);
+            self.patterns.insert(text.to_owned(), (pattern, settings));
         }
         is_new
     }
 
     /// Removes one. False: there is none.
     pub(super) fn remove(&mut self, text: &str) -> bool {
-        let Some(pattern) = self.patterns.remove(text) else { return false };
+        let Some((pattern, _)) = self.patterns.remove(text) else { return false };
         self.tree.remove(&pattern).is_some()
+    }
+
+    /// All of them, in the order of their texts.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &QueueSettings)> {
+        self.patterns.iter().map(|(text, (_, settings))| (text.as_str(), settings))
     }
 
     /// What the queues of a topic's subscriptions are to be like.

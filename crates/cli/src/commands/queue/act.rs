@@ -121,7 +121,12 @@ pub(super) fn retry(arguments: &RetryArguments, out: &mut dyn Write) -> Result<(
 pub(super) fn delete(arguments: &DeleteArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let mut session = Session::open(&arguments.common)?;
     let request = Request::delete(key(&arguments.queue)).with("force", arguments.force);
-    session.ask(request, &arguments.queue)?;
+    session.ask(request, &arguments.queue).map_err(|failure| match failure {
+        Failure::Told(text) if !arguments.force && text.contains("is in use") => {
+            Failure::Told(format!("{text}\n  --force deletes it all the same: its messages are lost"))
+        }
+        failure => failure,
+    })?;
     session.close();
     if arguments.common.json {
         return print(&Value::Map(Map::new()), out);

@@ -16,9 +16,9 @@ pub(super) struct PeekArguments {
     /// The queue
     queue: String,
 
-    /// Begin with the message of this number, or the next one that there is
-    #[arg(long, value_name = "SEQUENCE")]
-    from: Option<i64>,
+    /// Begin at this place in the queue, such as 4-17: priority and number
+    #[arg(long, value_name = "PLACE")]
+    from: Option<String>,
 
     /// Show at most so many bytes of each body
     #[arg(long, value_name = "N", default_value_t = 1024)]
@@ -33,8 +33,8 @@ pub(super) struct PeekArguments {
 
 pub(super) fn peek(given: &PeekArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let mut more = Attributes::new().with("bodyBytes", Value::Long(given.body_bytes));
-    if let Some(from) = given.from {
-        more.set("from", Value::Long(from));
+    if let Some(from) = &given.from {
+        more.set("from", Value::from(from.as_str()));
     }
     let mut session = Session::open(&given.common)?;
     let request = Request { body: arguments(&given.which, more), ..Request::on("PEEK", key(&given.queue)) };
@@ -53,6 +53,9 @@ pub(super) fn peek(given: &PeekArguments, out: &mut dyn Write) -> Result<(), Fai
             writeln!(out)?;
         }
         write_message(message, out)?;
+    }
+    if let Some(next) = answer.as_map().and_then(|map| map.get("next")).and_then(Value::as_text) {
+        writeln!(out, "\nThere may be more: --from {next}")?;
     }
     Ok(())
 }

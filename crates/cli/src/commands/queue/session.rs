@@ -43,9 +43,23 @@ impl Session {
 
     /// Has a queue do something with some of its messages; says with how many it did.
     pub(super) fn act(&mut self, operation: &str, name: &str, which: &Which, more: Attributes) -> Result<i64, Failure> {
-        let request = Request { body: arguments(which, more), ..Request::on(operation, key(name)) };
-        let answer = self.ask(request, name)?;
-        Ok(answer.as_map().and_then(|map| map.get("messages")).and_then(Value::as_i64).unwrap_or(0))
+        let (mut done, mut next) = (0, None);
+        loop {
+            let mut more = more.clone();
+            if let Some(from) = next {
+                more.set("from", Value::String(from));
+            }
+            let left = Which { selector: which.selector.clone(), count: which.count.map(|count| count - done) };
+            let request = Request { body: arguments(&left, more), ..Request::on(operation, key(name)) };
+            let answer = self.ask(request, name)?;
+            let part = |name: &str| answer.as_map().and_then(|map| map.get(name));
+            done += part("messages").and_then(Value::as_i64).unwrap_or(0);
+            // One request looks at so many messages only.
+            next = part("next").and_then(Value::as_text).map(str::to_owned);
+            if next.is_none() || which.count.is_some_and(|count| done >= count) {
+                return Ok(done);
+            }
+        }
     }
 
     pub(super) fn close(self) {
@@ -78,7 +92,12 @@ fn told(error: ClientError, name: Option<&str>) -> Failure {
             );
         }
         if let (Some(name), StatusClass::NotFound) = (name, refusal.class) {
-            return Failure::Told(format!("there is no queue '{name}': `waystation queue list` shows those there are"));
+            let what = match refusal.description.as_str() {
+                // The other queue of a move.
+                text if text.starts_with("There is no queue") => text.to_owned(),
+                _ => format!("There is no queue '{name}'"),
+            };
+            return Failure::Told(format!("{what}: `waystation queue list` shows those there are"));
         }
         return Failure::Told(refusal.description.clone());
     }

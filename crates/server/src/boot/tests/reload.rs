@@ -3,16 +3,16 @@
 use super::*;
 
 /// A router whose file can be written anew.
-struct Reloaded(Router);
+pub(super) struct Reloaded(pub(super) Router);
 
 impl Reloaded {
-    async fn start(sections: &str) -> Self {
+    pub(super) async fn start(sections: &str) -> Self {
         let mut router = Router::start(sections);
         router.until_listening().await;
         Self(router)
     }
 
-    fn with(&mut self, sections: &str) -> Result<Vec<String>, String> {
+    pub(super) fn with(&mut self, sections: &str) -> Result<Vec<String>, String> {
         std::fs::write(&self.0._config.0, format!("{SILENT}{sections}")).unwrap();
         self.0.plane.entities.reload()
     }

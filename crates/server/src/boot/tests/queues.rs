@@ -1,0 +1,130 @@
+//! The store and its queues, from configurations and by management.
+
+use super::reload::Reloaded;
+use super::*;
+use config::Source;
+
+/// A directory for a store that goes with the test.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new() -> Self {
+        Directory(std::env::temp_dir().join(format!("waystation-boot-{:x}", identity::random())))
+    }
+
+    /// The section of a store in it.
+    fn store(&self) -> String {
+        format!("store {{\n path: {}\n segmentBytes: 1048576\n largeMessageBytes: 65536\n}}\n", self.0.display())
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Router {
+    /// The row of a queue.
+    fn queue(&mut self, address: &str) -> Option<Attributes> {
+        self.plane.entities.find(type_of("queue"), "address", address)
+    }
+}
+
+#[tokio::test]
+async fn queues_of_the_file_are_there() {
+    let directory = Directory::new();
+    let sections =
+        "queue {\n address: a\n maxMessages: 5\n}\ntopic {\n address: t\n}\nqueueTemplate {\n pattern: q.#\n}\n";
+    let mut router = Router::start(&(directory.store() + sections));
+    let queue = router.queue("a").unwrap();
+    assert_eq!((queue.text("identity"), queue.integer("maxMessages")), (Some("queue/a"), Some(5)));
+    assert_eq!(router.only("topic", "address").as_deref(), Some("t"));
+    assert_eq!(router.only("queueTemplate", "pattern").as_deref(), Some("q.#"));
+    assert_eq!(router.only("store", "state").as_deref(), Some("ok"));
+}
+
+#[tokio::test]
+async fn queues_outlive_the_router_and_get_the_settings_of_the_file() {
+    let directory = Directory::new();
+    let mut router = Router::start(&(directory.store() + "queue {\n address: a\n maxMessages: 5\n}\n"));
+    router.create("queue", &[("address", "b")]).unwrap();
+    drop(router);
+    let mut router = Router::start(&(directory.store() + "queue {\n address: a\n maxMessages: 6\n}\n"));
+    assert_eq!(router.queue("a").unwrap().integer("maxMessages"), Some(6));
+    assert!(router.queue("b").is_some(), "what management has made stays");
+}
+
+#[tokio::test]
+async fn management_makes_changes_and_deletes_queues() {
+    let directory = Directory::new();
+    let mut router = Router::start(&directory.store());
+    router.create("queue", &[("address", "a")]).unwrap();
+    let refused = router.create("queue", &[("address", "a")]).unwrap_err();
+    assert!(refused.status == 400 && refused.description.contains("already"), "{}", refused.description);
+    let changed = router.update("queue", "queue/a", &[("deadLetterAddress", "a.dead")]).unwrap();
+    assert_eq!(changed.text("deadLetterAddress"), Some("a.dead"));
+    router.delete("queue", "queue/a").unwrap();
+    assert_eq!(router.delete("queue", "queue/a").unwrap_err().status, 404);
+}
+
+#[tokio::test]
+async fn a_reload_changes_queues_in_place() {
+    let directory = Directory::new();
+    let with = |queues: &str| directory.store() + queues;
+    let mut router = Reloaded::start(&with("queue {\n address: a\n}\nqueue {\n address: b\n}\n")).await;
+    let told = router.with(&with("queue {\n address: a\n maxBytes: 99\n}\nqueue {\n address: c\n}\n")).unwrap();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told.iter().all(|line| !line.contains("failed")), "{told:?}");
+    assert_eq!(router.0.queue("a").unwrap().integer("maxBytes"), Some(99));
+    assert!(router.0.queue("b").is_none() && router.0.queue("c").is_some());
+}
+
+#[tokio::test]
+async fn where_the_store_is_changes_with_a_restart_only() {
+    let (one, other) = (Directory::new(), Directory::new());
+    let mut router = Reloaded::start(&one.store()).await;
+    for _ in 0..2 {
+        let told = router.with(&other.store()).unwrap();
+        assert!(told.len() == 1 && told[0].contains("only when the router is started again"), "{told:?}");
+    }
+    assert!(!other.0.exists());
+}
+
+#[tokio::test]
+async fn a_store_is_opened_while_the_router_runs() {
+    let directory = Directory::new();
+    let mut router = Router::start("");
+    let refused = router.create("queue", &[("address", "a")]).unwrap_err();
+    assert!(refused.description.contains("store { path: ... }"), "{}", refused.description);
+    let path = directory.0.display().to_string();
+    router.create("store", &[("path", &path)]).unwrap();
+    router.create("queue", &[("address", "a")]).unwrap();
+}
+
+#[tokio::test]
+async fn two_routers_do_not_share_a_store() {
+    let directory = Directory::new();
+    let _first = Router::start(&directory.store());
+    let second = ConfigFile::new(&format!("{SILENT}{}", directory.store()));
+    let failure = start(&second.options()).err().unwrap().to_string();
+    assert!(failure.contains(&directory.0.display().to_string()), "{failure}");
+}
+
+#[tokio::test]
+async fn where_the_built_in_store_cannot_be_kept_there_are_no_queues() {
+    let mut router = Router::start("");
+    // A file is no directory.
+    let file = ConfigFile::new("");
+    let config = Config::built_in(Some(&file.0));
+    let kept = config.entities.into_iter().filter(is_kept).collect();
+    apply_all(&mut router.plane.entities, &ConfigSource::BuiltIn, kept).unwrap();
+    assert!(router.plane.entities.list(type_of("store")).is_empty());
+    let same = Config::from_sources(
+        &Source::new("own", format!("store {{\n path: {}/store\n}}\n", file.0.display())),
+        &mut |_| Ok(Vec::new()),
+    );
+    let kept = same.unwrap().entities.into_iter().filter(is_kept).collect();
+    let asked_for = apply_all(&mut router.plane.entities, &ConfigSource::File(file.0.clone()), kept);
+    assert!(asked_for.is_err(), "whoever asks for a store gets one, or no router");
+}

@@ -1,0 +1,228 @@
+//! `store`, `queueTemplate` and `topic`; and what the configuration says of all that is kept.
+
+use crate::entities::attributes::{Row, count_or_null, text_or_null};
+use crate::shard::Shards;
+use crate::store::{StoreError, StoreHandle, StoreSettings, StoreView, TemplateSpec, TopicSpec};
+use amqp::Value;
+use config::{QueueTemplateConfig, Settings, StoreConfig, TopicConfig};
+use management::{Attributes, EntityType, Failure};
+use queue_core::{Lifetime, Overflow, QueueSettings};
+use queue_log::Condition;
+
+/// The store.
+pub(super) fn rows(store: &StoreHandle, entity_type: &EntityType) -> Vec<Attributes> {
+    vec![row(&store.view(), entity_type)]
+}
+
+fn row(view: &StoreView, entity_type: &EntityType) -> Attributes {
+    let (state, problem) = match &view.condition {
+        Condition::Good => ("ok", None),
+        Condition::Full(reason) => ("full", Some(reason.as_str())),
+        Condition::Failed(reason) => ("failed", Some(reason.as_str())),
+    };
+    let mean = view.log.sync_micros.checked_div(view.log.syncs);
+    Row::identified(entity_type, Value::from("store"), "store/store")
+        .text("path", view.settings.path.to_string_lossy())
+        .count("segmentBytes", view.settings.segment_bytes)
+        .count("cacheBytes", view.settings.cache_bytes)
+        .count("largeMessageBytes", view.settings.large_message_bytes)
+        .text("state", state)
+        .with("problem", text_or_null(problem))
+        .count("queues", view.queues)
+        .count("messages", view.messages)
+        .count("bytes", view.bytes)
+        .count("logBytes", view.log.disk_bytes)
+        .count("entries", view.log.entries)
+        .count("syncs", view.log.syncs)
+        .with("syncMicroseconds", count_or_null(mean))
+        .count("syncMicrosecondsMax", view.log.sync_slowest)
+        .done()
+}
+
+/// All templates.
+pub(super) fn template_rows(store: &StoreHandle, entity_type: &EntityType) -> Vec<Attributes> {
+    let row = |template: &TemplateSpec| {
+        let pattern = template.pattern.as_str();
+        let row = Row::identified(entity_type, Value::from(pattern), format!("queueTemplate/{pattern}"));
+        settings_of(row.text("pattern", pattern), &template.queue).done()
+    };
+    store.templates().iter().map(row).collect()
+}
+
+/// All topics.
+pub(super) fn topic_rows(store: &StoreHandle, entity_type: &EntityType) -> Vec<Attributes> {
+    let row = |topic: &TopicSpec| {
+        let address = topic.address.as_str();
+        let row = Row::identified(entity_type, Value::from(address), format!("topic/{address}"));
+        settings_of(row.text("address", address), &topic.subscription).done()
+    };
+    store.topics().iter().map(row).collect()
+}
+
+/// Opens the store.
+pub(super) fn open(shards: &Shards, config: StoreConfig) -> Result<StoreHandle, StoreError> {
+    let StoreConfig { path, segment_bytes, cache_bytes, large_message_bytes } = config;
+    StoreHandle::open(shards, &StoreSettings { path, segment_bytes, cache_bytes, large_message_bytes })
+}
+
+/// Makes a template, at the request of management.
+pub(super) fn create_template(
+    store: &StoreHandle,
+    entity_type: &EntityType,
+    config: QueueTemplateConfig,
+) -> Result<Attributes, Failure> {
+    let name = config.pattern.clone();
+    store.create_template(template(config)).map_err(failure)?;
+    named(template_rows(store, entity_type), &name)
+}
+
+/// Makes a topic, at the request of management.
+pub(super) fn create_topic(
+    store: &StoreHandle,
+    entity_type: &EntityType,
+    config: TopicConfig,
+) -> Result<Attributes, Failure> {
+    let name = config.address.clone();
+    store.create_topic(topic(config), false).map_err(failure)?;
+    named(topic_rows(store, entity_type), &name)
+}
+
+fn named(rows: Vec<Attributes>, name: &str) -> Result<Attributes, Failure> {
+    rows.into_iter().find(|row| row.text("name") == Some(name)).ok_or_else(Failure::not_found)
+}
+
+/// Deletes a template; its queues stay. False: there is none.
+pub(super) fn delete_template(store: &StoreHandle, identity: &str) -> Result<bool, Failure> {
+    let Some(pattern) = identity.strip_prefix("queueTemplate/") else { return Ok(false) };
+    found(store.delete_template(pattern))
+}
+
+/// Deletes a topic with its subscriptions. False: there is none.
+pub(super) fn delete_topic(store: &StoreHandle, identity: &str) -> Result<bool, Failure> {
+    let Some(address) = identity.strip_prefix("topic/") else { return Ok(false) };
+    found(store.delete_topic(address))
+}
+
+fn found(deleted: Result<(), StoreError>) -> Result<bool, Failure> {
+    match deleted {
+        Ok(()) => Ok(true),
+        Err(StoreError::NotFound(_)) => Ok(false),
+        Err(error) => Err(failure(error)),
+    }
+}
+
+/// Sees to it that what the configuration says of queues is so. What is there already is given these settings; its messages
+/// stay.
+pub(super) fn declare(store: &StoreHandle, settings: Settings) -> Result<(), StoreError> {
+    match settings {
+        Settings::Queue(config) => store.create_queue(config.settings, true),
+        Settings::QueueTemplate(config) => match store.delete_template(&config.pattern) {
+            Ok(()) | Err(StoreError::NotFound(_)) => store.create_template(template(*config)),
+            failed => failed,
+        },
+        Settings::Topic(config) => store.create_topic(topic(*config), true),
+        _ => Ok(()),
+    }
+}
+
+fn template(config: QueueTemplateConfig) -> TemplateSpec {
+    TemplateSpec { pattern: config.pattern, queue: config.settings }
+}
+
+fn topic(config: TopicConfig) -> TopicSpec {
+    TopicSpec { address: config.address, subscription: config.subscription }
+}
+
+/// How a reply reports what the store does not do.
+pub(super) fn failure(error: StoreError) -> Failure {
+    match error {
+        StoreError::NotFound(_) => Failure::new(management::status::NOT_FOUND, error.to_string()),
+        StoreError::Unavailable(_) => Failure::internal(error.to_string()),
+        StoreError::Exists(_) | StoreError::InUse(..) | StoreError::Invalid(_) => {
+            Failure::bad_request(error.to_string())
+        }
+    }
+}
+
+/// The settings of a queue, under the names that the configuration has for them.
+pub(super) fn settings_of(row: Row, settings: &QueueSettings) -> Row {
+    let text = |text: &Option<std::sync::Arc<str>>| text_or_null(text.as_deref());
+    let overflow = match settings.overflow {
+        Overflow::Hold => "hold",
+        Overflow::Reject => "reject",
+        Overflow::DropHead => "dropHead",
+        Overflow::Ring => "ring",
+    };
+    let lifetime = match settings.lifetime {
+        // Only queues that clients made for themselves go with their owner; the configuration has no word for it.
+        Lifetime::Manual | Lifetime::OnClose => "manual",
+        Lifetime::Unused => "unused",
+        Lifetime::Empty => "empty",
+        Lifetime::UnusedAndEmpty => "unusedAndEmpty",
+    };
+    row.flag("durable", settings.durable)
+        .flag("priorities", settings.priorities)
+        .with("maxMessages", count_or_null(settings.max_messages))
+        .with("maxBytes", count_or_null(settings.max_bytes))
+        .text("overflow", overflow)
+        .with("defaultTtl", count_or_null(settings.default_ttl))
+        .with("maxTtl", count_or_null(settings.max_ttl))
+        .with("expiryAddress", text(&settings.expiry_address))
+        .with("deadLetterAddress", text(&settings.dead_letter_address))
+        .count("deliveryLimit", settings.delivery_limit)
+        .count("redeliveryDelay", settings.redelivery_delay)
+        .text("redeliveryMultiplier", (f64::from(settings.redelivery_multiplier) / 100.0).to_string())
+        .with("maxRedeliveryDelay", count_or_null(settings.max_redelivery_delay))
+        .flag("groups", settings.groups)
+        .with("lastValueKey", text(&settings.last_value_key))
+        .count("duplicateCount", settings.duplicate_count)
+        .count("duplicateTime", settings.duplicate_time)
+        .with("filter", text(&settings.filter))
+        .flag("singleActiveConsumer", settings.single_active)
+        .with("maxConsumers", count_or_null(settings.max_consumers.map(u64::from)))
+        .flag("browseOnly", settings.browse_only)
+        .text("lifetime", lifetime)
+        .count("autoDeleteDelay", settings.auto_delete_delay)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use management::schema::QUEUE;
+
+    #[test]
+    fn what_is_shown_of_a_queue_is_what_makes_such_a_queue() {
+        let settings = QueueSettings {
+            durable: false,
+            priorities: false,
+            max_messages: Some(5),
+            max_bytes: Some(6),
+            overflow: Overflow::DropHead,
+            default_ttl: Some(7),
+            max_ttl: Some(8),
+            expiry_address: Some("late".into()),
+            dead_letter_address: Some("dead".into()),
+            delivery_limit: 9,
+            redelivery_delay: 10,
+            redelivery_multiplier: 150,
+            max_redelivery_delay: Some(11),
+            groups: false,
+            last_value_key: Some("key".into()),
+            duplicate_count: 12,
+            duplicate_time: 13,
+            filter: Some("a = 1".into()),
+            single_active: true,
+            max_consumers: Some(14),
+            browse_only: true,
+            lifetime: Lifetime::Empty,
+            auto_delete_delay: 15,
+            ..QueueSettings::new("orders")
+        };
+        for settings in [settings, QueueSettings::new("orders")] {
+            let row = settings_of(Row::identified(&QUEUE, "orders".into(), "queue/orders"), &settings);
+            let row = row.text("address", "orders").done();
+            let config = config::QueueConfig::from_attributes(&row).expect("valid settings");
+            assert_eq!(config.settings, settings);
+        }
+    }
+}
