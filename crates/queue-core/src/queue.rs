@@ -7,7 +7,8 @@ use crate::ids::{ConsumerId, Millis, QueueId, Seq};
 use crate::line::Line;
 use crate::settings::QueueSettings;
 use crate::stats::Totals;
-use crate::store::Lanes;
+use crate::store::entry::NEVER;
+use crate::store::{Entry, Lanes};
 use slab::Slab;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -75,7 +76,7 @@ pub(crate) struct Local {
 }
 
 /// The first place of the chunk of a place.
-pub(crate) fn chunk_of(seq: Seq) -> Seq {
+fn chunk_of(seq: Seq) -> Seq {
     let chunk = crate::store::CHUNK as u64;
     Seq::new(seq.lane(), seq.number() / chunk * chunk)
 }
@@ -161,7 +162,7 @@ impl Queue {
 
     /// A message that is not held will expire.
     pub(crate) fn expect_expiry(&mut self, seq: Seq, at: Millis) {
-        if at == crate::store::entry::NEVER {
+        if at == NEVER {
             return;
         }
         let Some(next) = self.lanes.next_expiry_mut(seq) else { return };
@@ -171,6 +172,19 @@ impl Queue {
             *next = at;
             self.local.expiry.insert((at, first));
         }
+    }
+
+    /// Takes a message out. A chunk that has none any more expects none to expire.
+    pub(crate) fn take_out(&mut self, seq: Seq) -> Option<Entry> {
+        let expiry = self.lanes.next_expiry_mut(seq).map_or(NEVER, |next| *next);
+        let entry = self.lanes.remove(seq)?;
+        if expiry != NEVER && self.lanes.chunk(seq).is_none_or(|(chunk, _)| chunk.present.is_empty()) {
+            self.local.expiry.remove(&(expiry, chunk_of(seq)));
+            if let Some(next) = self.lanes.next_expiry_mut(seq) {
+                *next = NEVER;
+            }
+        }
+        Some(entry)
     }
 
     /// When it is to be looked after next.

@@ -64,7 +64,8 @@ impl Broker {
         let queues = self.queues.values().map(|queue| {
             let lanes = queue.lanes.lanes();
             let chunks = lanes.flat_map(|(lane, of)| {
-                of.chunks.iter().map(move |(number, chunk)| (lane as u8, *number, chunk.clone()))
+                let used = of.chunks.iter().filter(|(_, chunk)| !chunk.present.is_empty());
+                used.map(move |(number, chunk)| (lane as u8, *number, (**chunk).clone()))
             });
             QueueSnapshot {
                 id: queue.id,

@@ -67,11 +67,7 @@ impl Broker {
         } else {
             queue.withhold(seq, &mut self.consumers);
         }
-        let expiry = queue.lanes.next_expiry_mut(seq).map(|next| *next);
-        let entry = queue.lanes.remove(seq)?;
-        if let Some(expiry) = expiry.filter(|_| queue.lanes.chunk(seq).is_none()) {
-            queue.local.expiry.remove(&(expiry, crate::queue::chunk_of(seq)));
-        }
+        let entry = queue.take_out(seq)?;
         queue.count -= 1;
         queue.bytes = queue.bytes.saturating_sub(entry.size());
         if let Some(key) = entry.key()

@@ -77,7 +77,10 @@ impl Broker {
         if before.groups != settings.groups {
             self.regroup(id, &before, context.time);
         }
+        // More consumers may be active now.
+        self.count(id, Queue::wake);
         self.evict(id, context);
+        self.check_lifetime(id, context.time);
         self.touched(id);
         Ok(Done::Changed)
     }

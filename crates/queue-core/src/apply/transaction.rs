@@ -4,7 +4,7 @@ use super::Context;
 use crate::body::Body;
 use crate::broker::Broker;
 use crate::command::{Command, Settle};
-use crate::ids::QueueId;
+use crate::ids::{Millis, QueueId, Seq};
 use crate::output::{Applied, Done, Event, Refused};
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ impl Broker {
                     };
                     context.events.push(Event::BodyGone { body, size: enqueue.facts.size });
                 }
-                Command::Settle(settle) => self.unsettle(settle),
+                Command::Settle(settle) => self.unsettle(settle, context.time),
                 Command::Relocate { .. } => {
                     let body = context.next_body();
                     context.events.push(Event::BodyGone { body, size: 0 });
@@ -42,14 +42,21 @@ impl Broker {
         }
     }
 
-    /// Consumers that hold these messages may say again what becomes of them.
-    pub(crate) fn unsettle(&mut self, settle: &Settle) {
+    /// Consumers that hold these messages may say again what becomes of them. Messages of consumers that are gone are
+    /// given back.
+    pub(crate) fn unsettle(&mut self, settle: &Settle, now: Millis) {
         let id = settle.queue;
         for (first, last) in settle.items.iter() {
             let Some(queue) = self.queues.get(&id) else { return };
-            for (_, holder) in queue.local.holders.range(first..=last) {
-                if let Some(acquisition) = self.acquisitions.at(*holder) {
-                    acquisition.settling = false;
+            let held: Vec<(Seq, usize)> =
+                queue.local.holders.range(first..=last).map(|(seq, at)| (*seq, *at)).collect();
+            for (seq, holder) in held {
+                let Some(acquisition) = self.acquisitions.at(holder) else { continue };
+                acquisition.settling = false;
+                let by = acquisition.consumer;
+                if self.consumer(by).is_none() {
+                    self.end_acquisition(id, seq);
+                    self.give_back(id, seq, now);
                 }
             }
         }

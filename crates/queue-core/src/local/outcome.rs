@@ -59,7 +59,7 @@ impl Broker {
     /// were applied and refused.
     pub fn withdraw(&mut self, command: &Command, now: Millis) {
         match command {
-            Command::Settle(settle) => self.unsettle(settle),
+            Command::Settle(settle) => self.unsettle(settle, now),
             Command::Transaction(commands) => commands.iter().for_each(|command| self.withdraw(command, now)),
             Command::Expire { queue, items } => {
                 for (first, last) in items.iter() {

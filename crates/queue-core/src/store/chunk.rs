@@ -13,6 +13,8 @@ pub(crate) const CHUNK: usize = 1024;
 
 /// Below this many entries it is not worth it to give memory back.
 const FEW: usize = 64;
+/// Unless none of them is needed.
+const FEWEST: usize = 16;
 
 /// A run of messages. Entries are shared with snapshots that are being written, and copied only when one is changed;
 /// leaving the queue is not a change.
@@ -137,6 +139,10 @@ impl Chunk {
     /// Gives up entries of messages that have left, if they are most.
     fn shrink(&mut self) {
         let Entries::Open(open) = &mut self.entries else { return };
+        if open.items.len() >= FEWEST && self.present.is_empty() {
+            *open = Arc::default();
+            return;
+        }
         if open.items.len() <= FEW || self.present.count() * 4 > open.items.len() {
             return;
         }

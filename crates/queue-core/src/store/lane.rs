@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Lane {
     /// The number of the next message.
     pub(crate) next: u64,
-    /// By number of the first slot, divided by the size of a chunk. Those without messages are not kept.
-    pub(crate) chunks: BTreeMap<u64, Chunk>,
+    /// By number of the first slot, divided by the size of a chunk. Those without messages are not kept,
+    /// but for the one that the next message goes to.
+    pub(crate) chunks: BTreeMap<u64, Box<Chunk>>,
     /// The chunks that have a free message.
     pub(crate) with_free: BTreeSet<u64>,
 }

@@ -25,28 +25,38 @@ impl Lanes {
         let number = to.next;
         to.next += 1;
         let (at, slot) = split(number);
-        let chunk = to.chunks.entry(at).or_default();
-        let fresh = chunk.present.is_empty();
-        chunk.push(slot, entry);
-        if fresh {
-            self.was_opened(lane, at);
+        to.chunks.entry(at).or_default().push(slot, entry);
+        if slot == 0 && at > 0 {
+            self.was_filled(lane, at - 1);
         }
         Seq::new(lane, number)
     }
 
-    /// Remembers that a chunk is open, and packs the one that has been so for longest.
+    /// A chunk takes no more messages. Until then it is kept even if it has none, and is never packed.
+    fn was_filled(&mut self, lane: usize, at: u64) {
+        match self.lanes[lane].chunks.get(&at) {
+            Some(chunk) if chunk.present.is_empty() => {
+                self.lanes[lane].chunks.remove(&at);
+            }
+            Some(_) => self.was_opened(lane, at),
+            None => {}
+        }
+    }
+
+    /// Remembers that a chunk is open which is not being filled, and packs the one that has been so for longest.
     fn was_opened(&mut self, lane: usize, at: u64) {
         self.opened.push_back((lane as u8, at));
-        while self.opened.len() > OPEN {
-            let Some((lane, at)) = self.opened.pop_front() else { return };
-            let from = &mut self.lanes[usize::from(lane)];
-            let filling = split(from.next).0 == at;
-            match from.chunks.get_mut(&at) {
-                Some(_) if filling => self.opened.push_back((lane, at)),
-                Some(chunk) => chunk.pack(),
-                None => {}
+        while self.opened.len() > OPEN
+            && let Some((lane, at)) = self.opened.pop_front()
+        {
+            if let Some(chunk) = self.lanes[usize::from(lane)].chunks.get_mut(&at) {
+                chunk.pack();
             }
         }
+    }
+
+    fn is_filling(&self, lane: usize, at: u64) -> bool {
+        split(self.lanes[lane].next).0 == at
     }
 
     pub(crate) fn chunk(&self, seq: Seq) -> Option<(&Chunk, usize)> {
@@ -58,7 +68,7 @@ impl Lanes {
     fn open(&mut self, seq: Seq) -> Option<(&mut Chunk, usize)> {
         let (at, slot) = split(seq.number());
         let lane = seq.lane();
-        if self.lanes.get(lane)?.chunks.get(&at)?.is_packed() {
+        if self.lanes.get(lane)?.chunks.get(&at)?.is_packed() && !self.is_filling(lane, at) {
             self.was_opened(lane, at);
         }
         Some((self.lanes[lane].chunks.get_mut(&at)?, slot))
@@ -89,8 +99,9 @@ impl Lanes {
         self.set_free(seq, false);
         let (chunk, slot) = self.open(seq)?;
         let entry = chunk.remove(slot)?;
-        if chunk.present.is_empty() {
-            self.lanes[seq.lane()].chunks.remove(&split(seq.number()).0);
+        let (lane, at) = (seq.lane(), split(seq.number()).0);
+        if chunk.present.is_empty() && !self.is_filling(lane, at) {
+            self.lanes[lane].chunks.remove(&at);
         }
         Some(entry)
     }
@@ -239,7 +250,7 @@ impl Lanes {
         if last.is_none_or(|last| last >= to.next) || to.chunks.contains_key(&at) {
             return false;
         }
-        to.chunks.insert(at, chunk);
+        to.chunks.insert(at, Box::new(chunk));
         true
     }
 }

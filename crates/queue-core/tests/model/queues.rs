@@ -50,8 +50,6 @@ pub(crate) struct Queues {
     pub(crate) now: Millis,
     /// Messages on their way from a queue to another: where they come from and why.
     pub(crate) dead: Vec<(String, QueueSettings, Message, Reason)>,
-    /// Messages that were held when they left for good: by whom, and which.
-    pub(crate) orphans: Vec<(usize, u64)>,
 }
 
 pub(crate) const TOPIC: &str = "t";

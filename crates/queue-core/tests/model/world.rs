@@ -187,7 +187,6 @@ impl World {
             if !lost && !held.spoken {
                 self.released(number, &held);
             }
-            self.model.orphans.retain(|orphan| *orphan != (number, held.id));
         }
         self.late_events();
     }
@@ -232,7 +231,6 @@ impl World {
             None => {
                 self.consumers[number].held.remove(at);
                 self.released(number, &held);
-                self.model.orphans.retain(|orphan| *orphan != (number, held.id));
                 self.late_events();
             }
         }
@@ -251,7 +249,6 @@ impl World {
                 None => {
                     assert!(!self.is_there(&held));
                     self.consumers[number].held.remove(at);
-                    self.model.orphans.retain(|orphan| *orphan != (number, held.id));
                     self.late_events();
                 }
             }
@@ -285,6 +282,14 @@ impl World {
         for held in self.consumers.iter_mut().flat_map(|consumer| &mut consumer.held) {
             if held.queue == settle.queue && is_in(held.seq) {
                 held.spoken = false;
+            }
+        }
+        // Those of consumers that are gone are given back.
+        let Some(address) = self.model.by_id(settle.queue) else { return };
+        for message in &mut self.model.all.get_mut(&address).unwrap().messages {
+            if is_in(message.seq) && message.holder.is_some_and(|holder| self.consumers[holder].gone) {
+                message.holder = None;
+                message.returned = true;
             }
         }
     }
@@ -377,14 +382,13 @@ impl World {
     /// The consumers of a deleted queue are gone.
     fn deleted(&mut self, queue: QueueId, events: &[Event]) {
         let mut gone = Vec::new();
-        for (number, consumer) in self.consumers.iter_mut().enumerate() {
+        for consumer in &mut self.consumers {
             if consumer.queue == queue && !consumer.gone {
                 consumer.gone = true;
                 gone.push(consumer.id);
             }
             if consumer.queue == queue {
                 consumer.held.clear();
-                self.model.orphans.retain(|orphan| orphan.0 != number);
             }
         }
         gone.sort();
@@ -414,10 +418,6 @@ impl World {
                 holds || (!held.spoken && message.is_none())
             });
         }
-        let consumers = &self.consumers;
-        self.model
-            .orphans
-            .retain(|(number, id)| consumers[*number].held.iter().any(|held| held.id == *id && !held.spoken));
     }
 
     fn late_events(&mut self) {
@@ -438,7 +438,9 @@ impl World {
 
     fn check_bodies(&self) {
         let needed: BTreeSet<u64> = self.bodies.values().copied().collect();
-        let orphans = self.model.orphans.iter().map(|(_, id)| *id);
+        // What consumers hold of messages that have left their queues.
+        let held = self.consumers.iter().flat_map(|consumer| &consumer.held);
+        let orphans = held.filter(|held| !held.spoken && !self.is_there(held)).map(|held| held.id);
         let messages = self.model.all.values().flat_map(|queue| &queue.messages).map(|message| message.id);
         assert_eq!(needed, orphans.chain(messages).collect::<BTreeSet<u64>>());
     }
@@ -533,7 +535,6 @@ impl World {
         for message in self.model.all.values_mut().flat_map(|queue| &mut queue.messages) {
             (message.holder, message.aside, message.returned) = (None, false, false);
         }
-        self.model.orphans.clear();
         // What only consumers needed is not needed any more.
         let queues: Vec<QueueId> = self.broker.queues().map(|(id, _)| id).collect();
         let messages = queues.into_iter().flat_map(|queue| self.broker.peek(queue, Seq::FIRST, usize::MAX));

@@ -176,3 +176,14 @@ fn a_queue_admits_no_more_consumers_than_it_says() {
     let refused = host.broker.subscribe(queue, ConsumerSettings::browser("b"));
     assert_eq!(refused, Err(SubscribeError::TooMany { queue: "q".into(), most: 1 }));
 }
+
+#[test]
+fn consumers_that_waited_for_the_active_one_get_messages_when_all_may_be_active() {
+    let (mut host, queue) = Host::with(|settings| settings.single_active = true);
+    host.consumer(queue, 0);
+    let waiting = host.consumer(queue, 1);
+    host.send(queue, 1).unwrap();
+    assert_eq!(host.next(), None);
+    host.apply(Command::ChangeQueue { queue, settings: Box::new(QueueSettings::new("q")) }).unwrap();
+    assert_eq!(host.next().map(|d| d.consumer), Some(waiting));
+}

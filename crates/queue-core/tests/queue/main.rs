@@ -10,5 +10,6 @@ mod grouped;
 mod heads;
 mod kinds;
 mod managed;
+mod many;
 mod support;
 mod times;

@@ -213,3 +213,18 @@ fn settings_that_cannot_be_are_refused_and_leave_no_trace() {
     let twice = host.apply(Command::CreateQueue(Box::new(QueueSettings::new("q"))));
     assert_eq!(twice, Err(Refused::Exists("q".into())));
 }
+
+#[test]
+fn messages_of_a_transaction_that_is_refused_are_given_back_if_their_consumer_is_gone() {
+    let (mut host, queue) = Host::with(|_| {});
+    (1..=2).for_each(|size| drop(host.send(queue, size)));
+    let consumer = host.consumer(queue, 2);
+    let held = host.deliver();
+    let settlements: Vec<Command> =
+        held.iter().map(|held| host.broker.settlement(held.acquisition.unwrap(), Outcome::Accepted).unwrap()).collect();
+    host.broker.cancel(consumer, &Outcome::lost(), host.now, &mut Vec::new());
+    host.apply(Command::Purge { queue, what: Selection::First(1) }).unwrap();
+    assert_eq!(host.apply(Command::Transaction(settlements)), Err(Refused::Gone));
+    host.consumer(queue, 2);
+    assert_eq!(host.sizes(), [2]);
+}
