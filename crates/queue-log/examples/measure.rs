@@ -124,36 +124,28 @@ fn percentiles(name: &str, mut micros: Vec<u128>) {
     println!("{name}: p50 {} µs, p90 {} µs, p99 {} µs, p99.9 {} µs", at(0.5), at(0.9), at(0.99), at(0.999));
 }
 
+/// In turns, so that both meet the same disk.
 fn latency(dir: &Path) {
-    let pause = Duration::from_millis(1);
-    let count = 10_000_u32;
     fs::create_dir_all(dir).unwrap();
     let path = fresh(dir, "raw");
     let file = OpenOptions::new().write(true).create(true).truncate(true).open(&path).unwrap();
     file.write_all_at(&vec![1; 16 << 20], 0).unwrap();
     file.sync_all().unwrap();
-    let body = vec![7_u8; SIZE];
-    let began = Instant::now();
-    let mut raw = Vec::new();
-    for number in 0..count {
-        thread::sleep((began + pause * number).saturating_duration_since(Instant::now()));
-        let before = Instant::now();
-        file.write_all_at(&body, u64::from(number % 8192) * SIZE as u64).unwrap();
-        file.sync_data().unwrap();
-        raw.push(before.elapsed().as_micros());
-    }
-    percentiles("write of 1 KiB and fdatasync, file written before", raw);
-    fs::remove_file(path).unwrap();
-
     let (log, ear, _) = open(&fresh(dir, "latency"));
-    let body = Arc::new(body);
-    let began = Instant::now();
-    let mut appended = Vec::new();
-    for number in 0..count {
-        thread::sleep((began + pause * number).saturating_duration_since(Instant::now()));
-        appended.push((Instant::now(), append(&log, &body)));
+    let body = Arc::new(vec![7_u8; SIZE]);
+    let (mut raw, mut appended) = (Vec::new(), Vec::new());
+    for round in 0..20_u32 {
+        paced(|number| {
+            let before = Instant::now();
+            file.write_all_at(&body, u64::from(round * ROUND + number) * SIZE as u64).unwrap();
+            file.sync_data().unwrap();
+            raw.push(before.elapsed().as_micros());
+        });
+        paced(|_| appended.push((Instant::now(), append(&log, &body))));
+        ear.wait(u64::from((round + 1) * ROUND));
     }
-    ear.wait(u64::from(count));
+    fs::remove_file(path).unwrap();
+    percentiles("write of 1 KiB and fdatasync, file written before", raw);
     let durable = ear.durable.lock().1.clone();
     let mut times = durable.iter().peekable();
     let waited = appended.into_iter().map(|(at, index)| {
@@ -161,6 +153,19 @@ fn latency(dir: &Path) {
         times.peek().unwrap().1.duration_since(at).as_micros()
     });
     percentiles("append to durable at 1,000/s", waited.collect());
+}
+
+/// Entries of one turn.
+const ROUND: u32 = 500;
+
+/// One each millisecond.
+fn paced(mut act: impl FnMut(u32)) {
+    let began = Instant::now();
+    for number in 0..ROUND {
+        let due = began + Duration::from_millis(number.into());
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+        act(number);
+    }
 }
 
 fn recovery(dir: &Path) {

@@ -4,7 +4,7 @@
 //! new header is synced. So a file that has a segment's name always has that segment's header and bytes.
 
 use crate::checksum::Seed;
-use crate::disk::{self, Mode};
+use crate::disk::{self, DiskFile, Mode};
 use crate::format::header::Header;
 use crate::format::names;
 use crate::segment::Prepared;
@@ -15,8 +15,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// Bytes of zeros that are written and synced at once, so that the writer's syncs do not wait long.
-const CHUNK: usize = 256 * 1024;
+/// Bytes of zeros that are written and synced at once, and how long to wait before the next: the writer's syncs are to meet
+/// them seldom, and not to wait long.
+const CHUNK: usize = 64 * 1024;
+const PACE: Duration = Duration::from_millis(10);
+/// Bytes of a new store's first segment, at most. It is written once before it is used, which takes its time.
+const FIRST: u32 = 16 * 1024 * 1024;
 /// How long the keeper waits before it looks again whether there is room.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -45,11 +49,14 @@ impl Keeper {
                 Step::Over => break,
                 step => {
                     let mut state = self.shared.lock();
-                    let calm = !state.nudged && !state.closed && state.failed.is_none();
-                    if step == Step::Blocked {
-                        self.shared.keeper.wait_for(&mut state, PATIENCE);
-                    } else if calm {
-                        self.shared.keeper.wait(&mut state);
+                    if state.nudged || state.closed || state.failed.is_some() {
+                        continue;
+                    }
+                    let keeper = &self.shared.keeper;
+                    match step {
+                        Step::Paced => drop(keeper.wait_for(&mut state, PACE)),
+                        Step::Blocked => drop(keeper.wait_for(&mut state, PATIENCE)),
+                        _ => keeper.wait(&mut state),
                     }
                 }
             }
@@ -124,7 +131,7 @@ impl Keeper {
         drop(state);
         self.shared.disk.sync_dir(&self.shared.dir().join(names::SEGMENTS))?;
         if keep {
-            self.shared.lock().free.push(Spare { path: free, file });
+            self.shared.lock().free.push(Spare { path: free, file, size });
             self.shared.counters.recycled.fetch_add(1, Relaxed);
         }
         Ok(Step::Worked)
@@ -139,20 +146,18 @@ impl Keeper {
             return Ok(Step::Worked);
         };
         self.shared.say_room();
-        let state = self.shared.lock();
-        let size = u64::from(self.shared.settings.segment_bytes);
+        let mut state = self.shared.lock();
+        let size = u64::from(making.spare.size);
         if !state.is_urgent() && making.written < size {
-            let used = state.segments.last().map_or(0, |last| last.size - last.end);
-            drop(state);
-            if u64::from(used) > size / 8 * 7 {
+            state.filling = state.is_in_use();
+            if !state.filling {
                 return Ok(Step::Idle);
             }
-            let chunk = vec![0; CHUNK.min((size - making.written) as usize)];
-            disk::write_all(&*making.spare.file, &chunk, making.written)?;
-            making.spare.file.sync()?;
-            making.written += chunk.len() as u64;
-            return Ok(Step::Worked);
+            drop(state);
+            making.written += fill(&*making.spare.file, making.written, CHUNK.min((size - making.written) as usize))?;
+            return Ok(Step::Paced);
         }
+        state.filling = false;
         let epoch = state.next_epoch;
         drop(state);
         let prepared = self.shared.christen(&making.spare, epoch)?;
@@ -179,7 +184,7 @@ impl Keeper {
         if self.shared.settings.max_bytes.is_some_and(|most| files * size > most) {
             return Err(io::Error::new(io::ErrorKind::QuotaExceeded, "the store has as many segments as it may"));
         }
-        Ok(Making { spare: self.shared.create()?, written: 0 })
+        Ok(Making { spare: self.shared.create(self.shared.settings.segment_bytes)?, written: 0 })
     }
 
     /// Keeps room for a checkpoint on a disk that gets full.
@@ -208,23 +213,42 @@ impl Keeper {
 
 impl Shared {
     /// Makes a file that has its room. On failure there is none.
-    pub(crate) fn create(&self) -> io::Result<Spare> {
+    pub(crate) fn create(&self, size: u32) -> io::Result<Spare> {
         let mut state = self.lock();
         let path = self.dir().join(names::SEGMENTS).join(names::free(state.next_free));
         state.next_free += 1;
         drop(state);
         let file = self.disk.open(&path, Mode::Create)?;
-        if let Err(error) = file.allocate(u64::from(self.settings.segment_bytes)) {
+        if let Err(error) = file.allocate(u64::from(size)) {
             absent_is_fine(self.disk.remove(&path))?;
             return Err(error);
         }
         self.counters.created.fetch_add(1, Relaxed);
-        Ok(Spare { path, file })
+        Ok(Spare { path, file, size })
+    }
+
+    /// The first segment of a new store: it is there before anything is appended.
+    pub(crate) fn first_segment(&self) -> io::Result<()> {
+        let spare = self.lock().free.pop();
+        let spare = match spare {
+            Some(spare) => spare,
+            None => {
+                let spare = self.create(self.settings.segment_bytes.min(FIRST))?;
+                fill(&*spare.file, 0, spare.size as usize)?;
+                spare
+            }
+        };
+        let epoch = self.lock().next_epoch;
+        let prepared = self.christen(&spare, epoch)?;
+        let mut state = self.lock();
+        state.next_epoch += 1;
+        state.ready.push_back(prepared);
+        Ok(())
     }
 
     /// Gives a file its new header, and then its new name.
     pub(crate) fn christen(&self, spare: &Spare, epoch: u64) -> io::Result<Prepared> {
-        let size = self.settings.segment_bytes;
+        let size = spare.size;
         let header = Header { store: self.store, epoch, size };
         disk::write_all(&*spare.file, &header.encode(), 0)?;
         spare.file.sync()?;
@@ -234,6 +258,14 @@ impl Shared {
         let file = Arc::clone(&spare.file);
         Ok(Prepared { epoch, file, path, seed: Seed::new(&self.store, epoch), size })
     }
+}
+
+/// Writes zeros, and syncs. What was written once is written again at half the cost: the file system need not note that it
+/// is in use. Gives how many.
+fn fill(file: &dyn DiskFile, at: u64, bytes: usize) -> io::Result<u64> {
+    disk::write_all(file, &vec![0; bytes], at)?;
+    file.sync()?;
+    Ok(bytes as u64)
 }
 
 pub(crate) fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {

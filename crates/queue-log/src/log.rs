@@ -292,20 +292,3 @@ impl Drop for Log {
         self.close();
     }
 }
-
-impl Shared {
-    /// The first segment of a new store: it is there before anything is appended.
-    fn first_segment(&self) -> io::Result<()> {
-        let spare = self.lock().free.pop();
-        let spare = match spare {
-            Some(spare) => spare,
-            None => self.create()?,
-        };
-        let epoch = self.lock().next_epoch;
-        let prepared = self.christen(&spare, epoch)?;
-        let mut state = self.lock();
-        state.next_epoch += 1;
-        state.ready.push_back(prepared);
-        Ok(())
-    }
-}

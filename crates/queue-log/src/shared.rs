@@ -51,6 +51,8 @@ pub(crate) struct State {
     pub(crate) next_free: u64,
     /// A file that is about to become a segment: the keeper has it.
     pub(crate) making: bool,
+    /// It is being written once, slowly.
+    pub(crate) filling: bool,
     /// Segments that nobody needs any more.
     pub(crate) retired: Vec<Segment>,
     /// Snapshots that nobody needs any more.
@@ -99,6 +101,7 @@ impl Queued {
 pub(crate) struct Spare {
     pub(crate) path: PathBuf,
     pub(crate) file: Arc<dyn DiskFile>,
+    pub(crate) size: u32,
 }
 
 /// What a step of one of the log's threads came to.
@@ -108,6 +111,8 @@ pub(crate) enum Step {
     Worked,
     /// There is nothing to do.
     Idle,
+    /// Something was done; there is more, but it is to be done slowly.
+    Paced,
     /// There is something to do that cannot be done now: try again a little later.
     Blocked,
     /// There will be nothing to do.
@@ -235,6 +240,17 @@ impl State {
     /// Whether the next segment is needed soon.
     pub(crate) fn is_urgent(&self) -> bool {
         self.starved || self.segments.last().is_none_or(|last| last.left() < u64::from(last.size / 4))
+    }
+
+    /// Whether the log is in use, so that it is worth while to write the next segment before it is needed.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.segments.last().is_some_and(|last| last.end > last.size / 8)
+    }
+
+    /// Whether the writer has something new for the keeper to do. It is not woken for every write.
+    pub(crate) fn wants_keeper(&self) -> bool {
+        let begins = !self.making || (self.is_in_use() && !self.filling);
+        self.wants_segment() && self.full.is_none() && (begins || self.is_urgent())
     }
 
     /// Bytes for records in the segments that are there.

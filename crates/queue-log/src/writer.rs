@@ -55,7 +55,7 @@ impl Writer {
     pub(crate) fn run(mut self) {
         loop {
             match self.step() {
-                Step::Worked => {}
+                Step::Worked | Step::Paced => {}
                 Step::Over => break,
                 Step::Idle => {
                     let mut state = self.shared.lock();
@@ -177,7 +177,7 @@ impl Writer {
         state.queued_bytes -= bytes;
         let durable = batch.entries.last().map(|last| last.index);
         state.durable = durable.unwrap_or(state.durable);
-        if state.wants_segment() {
+        if state.wants_keeper() {
             shared.nudge(&mut state);
         }
         drop(state);

@@ -4,6 +4,7 @@
 mod host;
 mod model;
 mod run;
+mod threads;
 
 use crate::disk::Disk;
 use crate::error::OpenError;

@@ -180,6 +180,7 @@ fn state_of(replayed: Replayed, checkpoint: u64) -> State {
         free: Vec::new(),
         next_free: 1,
         making: false,
+        filling: false,
         retired,
         old_snapshots: Vec::new(),
         has_reserve: false,
@@ -204,7 +205,7 @@ fn spare(disk: &dyn Disk, path: std::path::PathBuf, settings: &Settings) -> Resu
     let size = u64::from(settings.segment_bytes);
     let fits = file.size().place("read", &path)? == size;
     match fits.then(|| file.allocate(size)) {
-        Some(Ok(())) => return Ok(Some(Spare { path, file })),
+        Some(Ok(())) => return Ok(Some(Spare { path, file, size: settings.segment_bytes })),
         Some(Err(error)) if !disk::is_full(&error) => {
             return Err(OpenError::Io { action: "allocate", path, source: error });
         }
