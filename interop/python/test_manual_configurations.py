@@ -74,12 +74,16 @@ def test_the_default_configuration_has_addresses_by_prefix(start, connect, prefi
 
 def test_auto_links_wait_for_the_broker(start):
     port = free_port()
-    table = auto_links(start(brokered(port, free_port()), port))
+    lonely = start(brokered(port, free_port()), port)
+    table = auto_links(lonely)
     assert table.columns == AUTO_LINKS
     assert [(row["addr"], row["dir"], row["phs"], row["status"]) for row in table.rows] == [
         ("queue.first", "in", "1", "inactive"), ("queue.first", "out", "0", "inactive"),
         ("queue.second", "in", "1", "inactive"), ("queue.second", "out", "0", "inactive"),
     ]
+    # Their addresses are there, as in the old router.
+    addresses = qdstat(lonely, "-a")
+    assert {row["phs"] for row in addresses.where(addr="queue.first")} == {"0", "1"}
 
 
 def test_auto_links_show_what_the_broker_refuses(start, broker):

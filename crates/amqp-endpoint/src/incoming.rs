@@ -151,7 +151,7 @@ impl Link {
         first: bool,
         tolerance: u32,
     ) -> Result<(), (&'static str, &'static str)> {
-        if transfer.resume {
+        if transfer.resume && !self.resumes {
             let text = "deliveries cannot be resumed here: send them anew, on a link attached without an unsettled map";
             return Err((names::NOT_IMPLEMENTED, text));
         }

@@ -63,6 +63,8 @@ pub(crate) struct Link {
     pub(crate) sender: bool,
     pub(crate) snd_settle_mode: SenderSettleMode,
     pub(crate) rcv_settle_mode: ReceiverSettleMode,
+    /// Deliveries that are resumed are taken: the owner knows what to do with them.
+    pub(crate) resumes: bool,
     /// A delivery has begun, and neither ended nor been aborted.
     pub(crate) in_progress: bool,
     /// Receiving: the delivery in progress is settled.
@@ -115,6 +117,7 @@ impl Link {
             sender,
             snd_settle_mode: SenderSettleMode::default(),
             rcv_settle_mode: ReceiverSettleMode::default(),
+            resumes: false,
             in_progress: false,
             delivery_settled: false,
             abort_due: false,
@@ -163,6 +166,14 @@ impl Connection {
     pub fn set_link_context(&mut self, link: LinkId, context: u64) {
         if let Some(link) = self.links.get_mut(link.0 as usize) {
             link.context = context;
+        }
+    }
+
+    /// Takes deliveries on a link that its sender resumes, as [`Manner::resume`](amqp::performative::Manner::resume) then says: the
+    /// owner passes them on to somebody who may know them. On other links they are refused.
+    pub fn take_resumed(&mut self, link: LinkId) {
+        if let Some(link) = self.links.get_mut(link.0 as usize) {
+            link.resumes = true;
         }
     }
 

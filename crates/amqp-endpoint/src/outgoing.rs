@@ -64,6 +64,7 @@ impl Connection {
             state: delivery.state.cloned(),
             rcv_settle_mode: delivery.manner.rcv_settle_mode,
             batchable: delivery.manner.batchable,
+            resume: delivery.manner.resume,
             ..Transfer::default()
         };
         let max = self.limits.remote_max_frame_size as usize;
@@ -145,6 +146,7 @@ impl Connection {
             transfer.state.clone_from(&head.state);
             transfer.rcv_settle_mode = head.manner.rcv_settle_mode;
             transfer.batchable = head.manner.batchable;
+            transfer.resume = head.manner.resume;
         } else if let Some(extra) = &mut link.extra {
             transfer.state = extra.state.take();
         }

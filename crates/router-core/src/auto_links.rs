@@ -28,6 +28,8 @@ const RETRY: Duration = Duration::from_secs(5);
 struct AutoLink {
     given: NewAutoLink,
     last_error: Option<String>,
+    /// Its address, which is there as long as it is, whether anybody is connected or not; `None`: it is the surroundings' own.
+    addr: Option<u32>,
     /// Its links, by the key of the connection to the container: one on each.
     at: BTreeMap<u64, At>,
 }
@@ -112,7 +114,13 @@ impl<H: Host> Core<H> {
         self.auto_links.names.extend(new.name.clone());
         let id = self.next_identity();
         let via = new.via.clone();
-        self.auto_links.by_id.insert(id, AutoLink { given: new, last_error: None, at: BTreeMap::new() });
+        let mut auto = AutoLink { given: new, last_error: None, addr: None, at: BTreeMap::new() };
+        if auto.is_shown() {
+            let addr = self.address_of_auto_link(&auto.given.address, auto.phase());
+            self.addresses[addr].named += 1;
+            auto.addr = Some(addr);
+        }
+        self.auto_links.by_id.insert(id, auto);
         let named = self.connections.iter().filter(|(_, there)| !there.closing && there.info.is_named(&via));
         let conns: Vec<_> = named.map(|(key, _)| key).collect();
         for conn in conns {
@@ -137,8 +145,12 @@ impl<H: Host> Core<H> {
                 host.detach(at, true, None);
             }
         }
-        if let Some(name) = self.auto_links.by_id.remove(&id).and_then(|auto| auto.given.name) {
+        let Some(auto) = self.auto_links.by_id.remove(&id) else { return true };
+        if let Some(name) = auto.given.name {
             self.auto_links.names.remove(&name);
+        }
+        if let Some(addr) = auto.addr {
+            self.give_up_address(addr);
         }
         true
     }
@@ -253,12 +265,16 @@ impl<H: Host> Core<H> {
         (at.state, at.failed) = (AutoLinkState::Active, false);
         let (address, phase) = (auto.given.address.clone(), auto.phase());
         record.answered = true;
-        let parsed = parse(&address, &self.settings.router_id, self.settings.mode);
+        let addr = self.address_of_auto_link(&address, phase);
+        self.bind(host, link, addr);
+    }
+
+    fn address_of_auto_link(&mut self, address: &str, phase: char) -> u32 {
+        let parsed = parse(address, &self.settings.router_id, self.settings.mode);
         let making = self.making(&parsed, "");
         let mut key = String::new();
         write_key(&mut key, &parsed, phase, "");
-        let addr = self.find_or_make(&key, making);
-        self.bind(host, link, addr);
+        self.find_or_make(&key, making)
     }
 
     /// The container has detached or refused the link of an auto-link, or it is lost: it is tried again after a while.

@@ -212,6 +212,17 @@ fn a_deleted_auto_link_is_detached_and_not_tried_again() {
     assert_eq!((world.host.opened.len(), world.core.auto_links().len()), (1, 0));
 }
 
+/// As in the old router.
+#[test]
+fn the_address_of_an_auto_link_is_there_as_long_as_the_auto_link_whoever_is_connected() {
+    let mut world = World::new();
+    let id = create(&mut world, auto("queue", RouteDirection::Out));
+    let known = |world: &World| world.core.address("M0queue").is_some();
+    assert!(known(&world));
+    assert!(world.core.delete_auto_link(world.now, &mut world.host, id));
+    assert!(!known(&world));
+}
+
 #[test]
 fn a_fallback_takes_what_nobody_else_takes() {
     let mut world = World::new();

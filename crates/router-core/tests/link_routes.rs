@@ -285,7 +285,7 @@ fn a_delivery_keeps_how_its_sender_wants_it_dealt_with() {
         let mut pair = pair(sender_to("queue"));
         pair.world.credit(pair.broker, 1);
         pair.world.core.set_writable(pair.world.now, &mut pair.world.host, pair.broker_conn, writable);
-        let manner = Manner { rcv_settle_mode: Some(ReceiverSettleMode::Second), batchable: true };
+        let manner = Manner { rcv_settle_mode: Some(ReceiverSettleMode::Second), batchable: true, resume: false };
         pair.world.offer(pair.client, |offer| (offer.tag, offer.manner) = (Some(&b"tag"[..]), manner));
         pair.world.core.set_writable(pair.world.now, &mut pair.world.host, pair.broker_conn, true);
         assert_eq!(pair.world.host.sent[0].manner, manner);

@@ -1,5 +1,7 @@
 """Queues of RabbitMQ behind the network, reached by auto-links: every message goes through the queue."""
 
+import os
+
 import pytest
 from proton import Message
 from support.load import Persistent, receive_all, send_all
@@ -63,9 +65,10 @@ def test_a_queue_on_two_brokers_gets_half_of_the_messages_each(start_waypoint, r
 
 def test_none_of_many_messages_is_lost_or_doubled_by_two_brokers(start_waypoint, rabbit, other_rabbit, queue, connect):
     client = connect(start_waypoint(queue, [rabbit, other_rabbit]))
-    count = 20_000
-    assert send_all(client.sender(queue), range(count)) == {"accepted": count}
-    received = receive_all(client.receiver(queue, credit=0, accepts=True), count)
+    # By hand also with 100,000 and more.
+    count = int(os.environ.get("WAYSTATION_MANY", 20_000))
+    assert send_all(client.sender(queue), range(count), patience=600) == {"accepted": count}
+    received = receive_all(client.receiver(queue, credit=0, accepts=True), count, patience=600)
     assert sorted(received) == list(range(count))
 
 

@@ -56,7 +56,7 @@ fn a_delivery_arrives_as_it_was_sent() {
 
 #[test]
 fn how_a_delivery_is_to_be_dealt_with_is_told_with_its_first_frame() {
-    let manner = Manner { rcv_settle_mode: Some(ReceiverSettleMode::First), batchable: true };
+    let manner = Manner { rcv_settle_mode: Some(ReceiverSettleMode::First), batchable: true, resume: false };
     let new = NewDelivery { manner, ..unsettled(1) };
     let mut pair = Pair::open();
     let link = pair.sending(2);

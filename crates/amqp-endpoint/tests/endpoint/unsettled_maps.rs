@@ -37,6 +37,15 @@ fn no_unsettled_map_is_answered_with_none() {
 }
 
 #[test]
+fn a_resumed_delivery_is_taken_where_the_owner_passes_it_on() {
+    let (mut peer, link) = Scripted::attached(Role::Sender);
+    peer.end.connection.take_resumed(link);
+    peer.grant(link, 10);
+    peer.transfer(&Transfer { resume: true, ..whole(0) });
+    assert!(peer.end.connection.link(link).is_some_and(|link| link.credit == 9));
+}
+
+#[test]
 fn a_resumed_delivery_detaches_the_link_with_an_error_that_says_what_to_do() {
     let (mut peer, link) = Scripted::attached(Role::Sender);
     peer.grant(link, 10);

@@ -38,13 +38,15 @@ pub struct Manner {
     pub rcv_settle_mode: Option<ReceiverSettleMode>,
     /// The peer need not hurry with its disposition.
     pub batchable: bool,
+    /// It goes on with a delivery that was begun before the link was attached anew.
+    pub resume: bool,
 }
 
 impl<'a> Transfer<'a> {
     /// How its sender wants the delivery dealt with.
     #[inline]
     pub fn manner(&self) -> Manner {
-        Manner { rcv_settle_mode: self.rcv_settle_mode, batchable: self.batchable }
+        Manner { rcv_settle_mode: self.rcv_settle_mode, batchable: self.batchable, resume: self.resume }
     }
 
     pub(super) fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {

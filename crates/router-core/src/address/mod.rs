@@ -102,7 +102,7 @@ pub(crate) struct Address {
     pub(crate) key: Arc<str>,
     /// Number in order of creation.
     pub(crate) serial: u64,
-    /// How many exchanges and bindings name it.
+    /// How many exchanges, bindings and auto-links name it.
     pub(crate) named: u32,
 }
 

@@ -179,7 +179,7 @@ impl<H: Host> Core<H> {
         (addr, to)
     }
 
-    fn give_up_address(&mut self, addr: u32) {
+    pub(crate) fn give_up_address(&mut self, addr: u32) {
         self.addresses[addr].named -= 1;
         self.drop_if_idle(addr);
     }

@@ -111,6 +111,9 @@ impl Conn {
         let link = attached?;
         *self.link_mut(link) = state;
         self.endpoint.set_link_context(link, key.0);
+        if routed {
+            self.endpoint.take_resumed(link);
+        }
         Ok(self.link_ref(link))
     }
 
@@ -123,6 +126,7 @@ impl Conn {
         terms: LinkTerms,
     ) {
         self.link_mut(link).routed = true;
+        self.endpoint.take_resumed(link);
         let answer = AttachAnswer {
             source,
             target,

@@ -127,7 +127,8 @@ fn what_a_sender_says_with_its_frames_and_flows_reaches_the_container_on_any_sha
             |happened| matches!(happened, Happened::FlowProperties(link, told) if *link == far && *told == properties),
         );
         let state = DeliveryState::Received { section_number: 1, section_offset: 2 };
-        let manner = Manner { batchable: true, ..Manner::default() };
+        let manner = Manner { batchable: true, resume: true, ..Manner::default() };
+        container.endpoint.take_resumed(far);
         client.wait_for_credit(near);
         let new = NewDelivery { key: 1, tag: b"tag", message_format: 0, settled: false, state: None, manner };
         assert!(client.endpoint.begin_delivery(near, &new));
