@@ -40,6 +40,7 @@ fn a_consumer_of_higher_priority_gets_messages_as_long_as_it_has_credit() {
     assert_eq!(who, [high, high, low]);
 }
 
+// QPID-5280, QPID-5283
 #[test]
 fn an_exclusive_consumer_shares_with_nobody() {
     let (mut host, queue) = Host::with(|_| {});
@@ -140,6 +141,7 @@ fn a_message_that_is_undeliverable_here_goes_to_others_only() {
     assert_eq!(host.deliver().iter().map(|d| (d.size, d.delivery_count)).collect::<Vec<_>>(), [(1, 0)]);
 }
 
+// QPID-8226, QPID-5253
 #[test]
 fn a_browser_sees_what_is_there_and_what_comes_and_changes_nothing() {
     let (mut host, queue) = Host::with(|_| {});

@@ -75,6 +75,7 @@ fn messages_that_only_expire_in_a_circle_of_queues_are_dropped_at_its_end() {
     assert!(host.events.contains(&Event::Dropped { queue: queues[2], reason: Reason::Expired }));
 }
 
+// QPID-3481, QPID-4349, QPID-5404
 #[test]
 fn messages_of_a_deleted_queue_go_to_the_dead_letter_address_once_each_whoever_holds_them() {
     let (mut host, queue) = Host::with(|settings| settings.dead_letter_address = Some("dead".into()));

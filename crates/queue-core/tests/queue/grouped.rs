@@ -32,6 +32,7 @@ fn a_group_belongs_to_the_consumer_that_holds_messages_of_it() {
     assert_eq!(who(&host.deliver()), [(4, y)]);
 }
 
+// QPID-3804
 #[test]
 fn a_released_message_of_a_group_is_the_next_of_it() {
     let (mut host, queue) = sent(&[(1, "a"), (2, "a"), (3, "a")]);
@@ -42,6 +43,7 @@ fn a_released_message_of_a_group_is_the_next_of_it() {
     assert_eq!(host.sizes(), [1, 3]);
 }
 
+// QPID-3899
 #[test]
 fn a_message_of_a_group_that_expires_makes_way_for_the_next() {
     let (mut host, queue) = Host::with(|_| {});

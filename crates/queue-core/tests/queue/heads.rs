@@ -63,6 +63,7 @@ fn what_a_consumer_merged_in_replaces_annotations_of_the_same_key() {
     assert_eq!((header.delivery_count, header.first_acquirer, header.ttl), (3, false, None));
 }
 
+// ARTEMIS-3163
 #[test]
 fn a_dead_letter_says_why_where_when_and_how_often() {
     let (mut host, queue) = Host::with(|settings| settings.dead_letter_address = Some("dead".into()));

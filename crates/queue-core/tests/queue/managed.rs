@@ -15,6 +15,7 @@ fn settle(queue: QueueId, seq: Seq) -> Command {
     Command::Settle(Box::new(settle))
 }
 
+// QPID-2482, QPID-5534
 #[test]
 fn a_message_for_a_topic_is_in_each_queue_once_and_its_bytes_go_with_the_last() {
     let mut host = Host::new();
@@ -203,6 +204,7 @@ fn a_queue_goes_with_its_owner() {
     assert_eq!(host.broker.node("q"), None);
 }
 
+// QPID-5278
 #[test]
 fn settings_that_cannot_be_are_refused_and_leave_no_trace() {
     let mut host = Host::new();

@@ -24,6 +24,7 @@ fn an_expired_message_is_not_delivered_and_goes_to_the_expiry_address() {
     assert_eq!(host.broker.next_timeout(), None);
 }
 
+// QPID-3222
 #[test]
 fn a_ttl_too_large_to_be_added_to_now_is_one_without_end() {
     let (mut host, queue) = Host::with(|settings| settings.default_ttl = Some(u64::MAX));
@@ -77,4 +78,15 @@ fn failed_deliveries_wait_longer_each_time() {
         host.wait(1);
     }
     assert_eq!(host.sizes(), [1]);
+}
+
+// QPID-4490
+#[test]
+fn a_message_expires_at_its_time_also_if_the_program_was_started_again_meanwhile() {
+    let (mut host, queue) = Host::with(|settings| settings.default_ttl = Some(100));
+    host.send(queue, 1).unwrap();
+    host.broker = host.restored();
+    assert_eq!(host.broker.next_timeout(), Some(host.now + 100));
+    host.wait(100);
+    assert_eq!(host.depth(queue), 0);
 }
