@@ -69,7 +69,9 @@ pub struct Overlay {
 }
 
 /// The most bytes of annotations that are merged into a message; more are left out.
-const MAX_ANNOTATIONS: usize = 64 * 1024;
+const MAX_ANNOTATIONS: usize = 8 * 1024;
+/// The most bytes of what a consumer says that rejects a message; it is cut off there.
+const MAX_ERROR: usize = 1024;
 /// The most names of consumers and of deaths that are remembered; the oldest are forgotten.
 const MAX_LIST: usize = 64;
 
@@ -92,7 +94,8 @@ impl Overlay {
         let same = |other: &Death| other.address == death.address && other.reason == death.reason;
         let before = self.deaths.iter().position(same).map(|at| self.deaths.remove(at));
         let count = before.map_or(1, |before| before.count.saturating_add(1));
-        self.deaths.insert(0, Death { count, ..death });
+        let error = death.error.map(|text| if text.len() > MAX_ERROR { cut(&text).into() } else { text });
+        self.deaths.insert(0, Death { count, error, ..death });
         self.deaths.truncate(MAX_LIST);
         self.undeliverable.clear();
     }
@@ -158,6 +161,12 @@ impl Overlay {
     }
 }
 
+/// The beginning of a text that is too long.
+fn cut(text: &str) -> &str {
+    let end = (0..=MAX_ERROR).rev().find(|end| text.is_char_boundary(*end));
+    text.get(..end.unwrap_or(0)).unwrap_or_default()
+}
+
 /// Keys and values, each encoded; ends where they are malformed.
 pub(crate) fn pairs(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let mut entries = Decoder::new(bytes);
@@ -167,4 +176,41 @@ pub(crate) fn pairs(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
         }
         Some((entries.read_raw().ok()?, entries.read_raw().ok()?))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dead(address: &str, reason: Reason) -> Death {
+        Death { address: address.into(), reason, count: 1, time: 0, error: None }
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_cut_between_characters() {
+        assert_eq!(cut(&"ä".repeat(1000)).len(), 1024);
+        assert_eq!(cut(&format!("x{}", "ä".repeat(1000))).len(), 1023);
+    }
+
+    #[test]
+    fn a_circle_is_one_only_if_no_consumer_had_a_hand_in_it() {
+        let mut overlay = Overlay::default();
+        overlay.die(dead("a", Reason::Expired));
+        assert!(overlay.goes_in_a_circle("a", Reason::Expired));
+        assert!(!overlay.goes_in_a_circle("a", Reason::Rejected));
+        overlay.die(dead("b", Reason::Rejected));
+        assert!(!overlay.goes_in_a_circle("a", Reason::Expired));
+    }
+
+    #[test]
+    fn what_is_malformed_or_too_much_is_not_merged() {
+        let mut overlay = Overlay::default();
+        overlay.annotate(&[0xa3, 200, b'x']);
+        assert_eq!(overlay, Overlay::default());
+        let mut large = Vec::new();
+        amqp::Value::symbol("k").encode(&mut large);
+        amqp::Value::Binary(vec![0; MAX_ANNOTATIONS]).encode(&mut large);
+        overlay.annotate(&large);
+        assert_eq!(overlay, Overlay::default());
+    }
 }
