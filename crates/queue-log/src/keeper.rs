@@ -15,9 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// Bytes of zeros that are written and synced at once, and how long to wait before the next: the writer's syncs are to meet
-/// them seldom, and not to wait long.
-const CHUNK: usize = 64 * 1024;
+/// Bytes of zeros that are written at once, and how long to wait before the next. They are synced only when all are written:
+/// each sync of a file that grows may make the writer wait for the file system's journal.
+const CHUNK: usize = 1024 * 1024;
 const PACE: Duration = Duration::from_millis(10);
 /// Bytes of a new store's first segment, at most. It is written once before it is used, which takes its time.
 const FIRST: u32 = 16 * 1024 * 1024;
@@ -260,11 +260,10 @@ impl Shared {
     }
 }
 
-/// Writes zeros, and syncs. What was written once is written again at half the cost: the file system need not note that it
-/// is in use. Gives how many.
+/// Writes zeros. What was written once is written again at half the cost: the file system need not note that it is in use.
+/// Gives how many.
 fn fill(file: &dyn DiskFile, at: u64, bytes: usize) -> io::Result<u64> {
     disk::write_all(file, &vec![0; bytes], at)?;
-    file.sync()?;
     Ok(bytes as u64)
 }
 
