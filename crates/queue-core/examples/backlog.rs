@@ -1,6 +1,7 @@
 //! How much memory a message takes that waits in a queue, and what its way through costs without the host around it.
 //!
 //! `cargo run --release -p queue-core --example backlog 10000000`; under `valgrind --tool=callgrind` for instructions.
+//! `backlog queues 10000` spreads messages over so many queues, `backlog consumers 1000` over so many consumers of one.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, clippy::unwrap_used, reason = "a measurement")]
 
@@ -31,7 +32,48 @@ fn said(what: &str, messages: u64, since: u64) {
 }
 
 fn main() {
-    let messages: u64 = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |at: usize| arguments.get(at).and_then(|text| text.parse().ok());
+    match arguments.first().map(String::as_str) {
+        Some("queues") => spread(number(1).unwrap_or(10_000), 1),
+        Some("consumers") => spread(1, number(1).unwrap_or(1_000)),
+        _ => backlog(number(0).unwrap_or(1_000_000)),
+    }
+}
+
+/// A message to each queue in turn, which is delivered and settled before the next.
+fn spread(queues: u64, consumers: u64) {
+    const MESSAGES: u64 = 200_000;
+    let mut broker = Broker::new();
+    let mut out = Output::default();
+    let mut ids = Vec::new();
+    for number in 0..queues {
+        let create = Command::CreateQueue(Box::new(QueueSettings::new(format!("q{number}"))));
+        broker.apply(EntryIndex(0), 0, &[create], &mut out);
+        let Some(Node::Queue(queue)) = broker.node(&format!("q{number}")) else { return };
+        ids.push(queue);
+        for _ in 0..consumers {
+            let consumer = broker.subscribe(queue, ConsumerSettings::new("c")).unwrap();
+            broker.set_credit(consumer, u32::MAX, false);
+        }
+    }
+    let start = used();
+    for (entry, queue) in (1..=MESSAGES).zip(ids.iter().cycle()) {
+        let to = [Target::Queue(*queue)].into_iter().collect();
+        let enqueue = Enqueue { to, facts: Facts::plain(1000), body: Body::Here };
+        out.clear();
+        broker.apply(EntryIndex(entry), 0, &[Command::Enqueue(Box::new(enqueue))], &mut out);
+        while let Some(given) = broker.next_delivery(0, &mut MatchAll) {
+            let Some(acquisition) = given.acquisition else { continue };
+            let Some(command) = broker.outcome(acquisition, Outcome::Accepted, 0) else { continue };
+            broker.apply(EntryIndex(entry), 0, &[command], &mut out);
+        }
+    }
+    said("one at a time", MESSAGES, start);
+}
+
+/// All messages to one queue, then from there.
+fn backlog(messages: u64) {
     let mut broker = Broker::new();
     let mut out = Output::default();
     let create = Command::CreateQueue(Box::new(QueueSettings::new("q")));
