@@ -12,6 +12,8 @@ pub(crate) struct Consumer {
     pub(crate) credit: u32,
     pub(crate) drain: bool,
     pub(crate) gone: bool,
+    /// For the bytes of a message.
+    pub(crate) waits: bool,
     /// What it holds: by what it is said, which place, which message, and whether it has spoken of it.
     pub(crate) held: Vec<Held>,
     /// Which places a browser has seen.
@@ -122,7 +124,10 @@ impl View<'_> {
         // Nobody of higher priority is passed over; only whoever has a group is asked before all others.
         let owner = self.queue.messages.iter().any(|m| self.owns(number, m) && self.may_have(number, m));
         let better = self.takers().find(|(other, c)| {
-            c.settings.priority > consumer.settings.priority && c.credit > 0 && self.first_for(*other).is_some()
+            c.settings.priority > consumer.settings.priority
+                && c.credit > 0
+                && !c.waits
+                && self.first_for(*other).is_some()
         });
         assert!(owner || better.is_none(), "{better:?} was passed over");
     }

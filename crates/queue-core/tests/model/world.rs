@@ -6,11 +6,19 @@ use crate::steps::{QUEUES, Said, Sent, Step};
 use queue_core::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Consumers with a filter want some messages only.
-struct Filter;
+/// Consumers with a filter want some messages only. Of some it says only when it is asked again.
+#[derive(Default)]
+struct Filter {
+    fetched: BTreeSet<(ConsumerId, BodyRef)>,
+    waiting: Vec<ConsumerId>,
+}
 
 impl Matcher for Filter {
-    fn matches(&mut self, _: ConsumerId, candidate: &Candidate<'_>) -> Match {
+    fn matches(&mut self, consumer: ConsumerId, candidate: &Candidate<'_>) -> Match {
+        if candidate.size.is_multiple_of(4) && self.fetched.insert((consumer, candidate.body)) {
+            self.waiting.push(consumer);
+            return Match::Unknown;
+        }
         if wanted(candidate.size) { Match::Yes } else { Match::No }
     }
 }
@@ -158,7 +166,17 @@ impl World {
         assert_eq!(result.is_err(), refused, "{result:?}");
         if let Ok(id) = result {
             let (held, seen) = (Vec::new(), Vec::new());
-            self.consumers.push(Consumer { id, queue, settings, credit: 0, drain: false, gone: false, held, seen });
+            self.consumers.push(Consumer {
+                id,
+                queue,
+                settings,
+                credit: 0,
+                drain: false,
+                gone: false,
+                waits: false,
+                held,
+                seen,
+            });
         }
     }
 
@@ -450,7 +468,22 @@ impl World {
     }
 
     fn deliver(&mut self) {
-        while let Some(given) = self.broker.next_delivery(self.model.now, &mut Filter) {
+        let mut filter = Filter::default();
+        loop {
+            self.deliver_what_is_known(&mut filter);
+            if filter.waiting.is_empty() {
+                break;
+            }
+            filter.waiting.drain(..).for_each(|consumer| self.broker.fetched(consumer));
+        }
+        self.check_delivered();
+    }
+
+    fn deliver_what_is_known(&mut self, filter: &mut Filter) {
+        while let Some(given) = self.broker.next_delivery(self.model.now, filter) {
+            for consumer in &mut self.consumers {
+                consumer.waits = filter.waiting.contains(&consumer.id);
+            }
             let is = |consumer: &Consumer| !consumer.gone && consumer.id == given.consumer;
             let number = self.consumers.iter().position(is).unwrap();
             let address = self.model.by_id(given.queue).unwrap();
@@ -473,6 +506,9 @@ impl World {
                 None => consumer.seen.push(given.seq),
             }
         }
+    }
+
+    fn check_delivered(&mut self) {
         for queue in self.model.all.values() {
             self.view(queue).check_nothing_left();
         }
