@@ -1,5 +1,6 @@
 //! The agreement between the agent and whoever owns the entities.
 
+use crate::agent::Later;
 use crate::attributes::Attributes;
 use crate::failure::Failure;
 use crate::schema::EntityType;
@@ -83,6 +84,18 @@ pub trait Backend {
     ) -> Result<Attributes, Failure> {
         let text = format!("Operation '{operation}' not implemented for '{}'", entity_type.full);
         Err(Failure::new(crate::status::NOT_IMPLEMENTED, text))
+    }
+
+    /// As [`Backend::call`], for what takes long: it is begun, and the reply is sent by whoever does it. False: it is done by
+    /// [`Backend::call`].
+    fn call_later(
+        &mut self,
+        _entity_type: &'static EntityType,
+        _operation: &str,
+        _arguments: &Attributes,
+        _later: Later,
+    ) -> bool {
+        false
     }
 
     /// Reads the configuration again (RELOAD, an operation of this router's own), and says what has changed, a line each.

@@ -13,7 +13,7 @@ pub mod names;
 pub mod repr;
 pub mod schema;
 
-pub use agent::Agent;
+pub use agent::{Agent, Later};
 pub use attributes::Attributes;
 pub use backend::{Backend, RequestContext};
 pub use failure::{Failure, status};

@@ -17,7 +17,8 @@ fuzz_target!(|data: &[u8]| {
                 let context = Context { delivery_count: message.get(1).map(|count| u32::from(*count)) };
                 selector.matches_with(message.get(1..).unwrap_or_default(), &context)
             });
-            assert_eq!(peak, 0, "evaluation allocates");
+            // What is wrong with a malformed message is told by the decoder in a box.
+            assert!(peak <= 64, "evaluation allocates {peak} bytes");
         }
         Err(error) => {
             assert!(text.is_char_boundary(error.offset), "{error}");

@@ -1,5 +1,6 @@
 //! Operations that take arguments.
 
+use super::later::Later;
 use super::reply::Reply;
 use super::request::Request;
 use super::view::Seen;
@@ -24,6 +25,10 @@ pub(super) fn answer(
     let given = arguments(request)?;
     let arguments = schema::validate_arguments(call, &given).map_err(first)?;
     backend.requested_by(context);
+    let later = Later::to(request);
+    if backend.call_later(target.ty, call.name, &arguments, later) {
+        return Ok(Reply::Later);
+    }
     let answer = backend.call(target.ty, &target.backend_identity, call.name, &arguments)?;
     Ok(Reply::ok(Value::Map(answer.to_map_without_nulls())))
 }

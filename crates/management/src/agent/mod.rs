@@ -8,6 +8,7 @@
 mod call;
 mod configuration;
 mod core;
+mod later;
 mod node;
 mod query;
 mod reply;
@@ -18,6 +19,7 @@ use crate::backend::{Backend, RequestContext};
 use crate::failure::Failure;
 use amqp::Value;
 use amqp::message::Message;
+pub use later::Later;
 use reply::Reply;
 use request::Request;
 
@@ -38,7 +40,7 @@ impl Agent {
     }
 
     /// Answers one request message, by asking the backend. The reply is to be sent to the address that comes with it;
-    /// there is none for a request that does not say where to.
+    /// there is none for a request that does not say where to, and none yet for what takes long.
     pub fn handle(
         &mut self,
         request: &Message,
@@ -54,6 +56,9 @@ impl Agent {
             Some(call) => (core::answer(&call, &request, context, backend), call.describe()),
             None => (self.configuration(&request, context, backend), request.operation_text()),
         };
+        if matches!(reply, Reply::Later) {
+            return None;
+        }
         if let Reply::Failed(failure, _) = &reply {
             backend.log("error", &shortened(format!("Error performing {whom}: {}", failure.description)));
         }

@@ -12,6 +12,8 @@ pub(super) enum Reply {
     Done(u16, Value),
     /// It was not: why, and what the body says all the same.
     Failed(Failure, Value),
+    /// It is being done, and somebody else replies when it is.
+    Later,
 }
 
 impl Reply {
@@ -34,6 +36,7 @@ impl Reply {
         match self {
             Reply::Done(code, body) => (*code, status::phrase(*code), body),
             Reply::Failed(failure, body) => (failure.status, &failure.description, body),
+            Reply::Later => (status::OK, "", &Value::Null),
         }
     }
 
@@ -55,6 +58,7 @@ impl Reply {
         properties.insert("statusDescription", description);
         let body = match self {
             Reply::Done(_, body) | Reply::Failed(_, body) => body,
+            Reply::Later => Value::Null,
         };
         let mut message = Message::new(Body::Value(body));
         message.properties.to = Some(reply_to.to_owned());

@@ -75,6 +75,11 @@ impl<'a> Request<'a> {
         self.operation().unwrap_or_else(|| "request".to_owned())
     }
 
+    /// Where the reply goes.
+    pub(super) fn reply_to(&self) -> &'a str {
+        self.message.properties.reply_to.as_deref().unwrap_or_default()
+    }
+
     pub(super) fn correlation_id(&self) -> Option<&'a Value> {
         self.message.properties.correlation_id.as_ref()
     }

@@ -260,11 +260,16 @@ impl Plane {
         };
         let context = RequestContext { connection_id: Some(request.from.conn_id), ..RequestContext::default() };
         let Some((to, reply)) = self.agent.handle(&message, &context, &mut self.entities) else { return };
-        let mut bytes = Vec::new();
-        reply.encode(&mut bytes);
-        let content = Shards::content(&bytes);
-        if !self.shards.with_core(|core, host, now| core.send_local(now, host, &to, content)) {
-            logging::log!(AGENT, Debug, "Nobody takes the reply to {to}");
-        }
+        reply_to(&self.shards, &to, &reply);
+    }
+}
+
+/// Sends a reply of the management agent.
+pub(crate) fn reply_to(shards: &Shards, to: &str, reply: &Message) {
+    let mut bytes = Vec::new();
+    reply.encode(&mut bytes);
+    let content = Shards::content(&bytes);
+    if !shards.with_core(|core, host, now| core.send_local(now, host, to, content)) {
+        logging::log!(AGENT, Debug, "Nobody takes the reply to {to}");
     }
 }

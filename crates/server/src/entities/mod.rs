@@ -48,7 +48,7 @@ use crate::shard::Shards;
 use crate::store::{StoreError, StoreHandle};
 use amqp::Value;
 use config::Settings;
-use management::{Attributes, Backend, EntityType, Failure, RequestContext};
+use management::{Attributes, Backend, EntityType, Failure, Later, RequestContext};
 
 /// Everything that is managed.
 pub(crate) struct Entities {
@@ -289,7 +289,21 @@ impl Backend for Entities {
     ) -> Result<Attributes, Failure> {
         match entity_type.short {
             "queue" => queue::call(self.store()?, identity, operation, arguments),
+            "store" => Err(Failure::internal("No thread can be started")),
             _ => Err(Failure::not_found()),
+        }
+    }
+
+    fn call_later(
+        &mut self,
+        entity_type: &'static EntityType,
+        operation: &str,
+        arguments: &Attributes,
+        later: Later,
+    ) -> bool {
+        match (entity_type.short, operation, &self.store) {
+            ("store", "BACKUP", Some(store)) => store::back_up(&self.shards, store, arguments, later),
+            _ => false,
         }
     }
 

@@ -1,13 +1,15 @@
 //! `store`, `queueTemplate` and `topic`; and what the configuration says of all that is kept.
 
+use crate::control::plane::reply_to;
 use crate::entities::attributes::{Row, count_or_null, text_or_null};
 use crate::shard::Shards;
 use crate::store::{StoreError, StoreHandle, StoreSettings, StoreView, TemplateSpec, TopicSpec};
 use amqp::Value;
 use config::{QueueTemplateConfig, Settings, StoreConfig, TopicConfig};
-use management::{Attributes, EntityType, Failure};
+use management::{Attributes, EntityType, Failure, Later};
 use queue_core::{Lifetime, Overflow, QueueSettings};
 use queue_log::Condition;
+use std::path::PathBuf;
 
 /// The store.
 pub(super) fn rows(store: &StoreHandle, entity_type: &EntityType) -> Vec<Attributes> {
@@ -37,6 +39,31 @@ fn row(view: &StoreView, entity_type: &EntityType) -> Attributes {
         .with("syncMicroseconds", count_or_null(mean))
         .count("syncMicrosecondsMax", view.log.sync_slowest)
         .done()
+}
+
+/// Has the store copied by a thread of its own, which replies. False: there is none to be had.
+pub(super) fn back_up(shards: &Shards, store: &StoreHandle, arguments: &Attributes, later: Later) -> bool {
+    let (shards, store) = (shards.clone(), store.clone());
+    let to = PathBuf::from(arguments.text("to").unwrap_or_default());
+    let copy = move || {
+        let done = store.backup(&to);
+        match &done {
+            Ok(copied) => {
+                logging::log!(AGENT, Notice, "The store was copied to {}: {} bytes", to.display(), copied.bytes)
+            }
+            Err(error) => logging::log!(AGENT, Error, "The store was not copied to {}: {error}", to.display()),
+        }
+        let answer = done.map_err(failure).map(|copied| {
+            Attributes::new()
+                .with("checkpoint", Value::Ulong(copied.checkpoint))
+                .with("last", Value::Ulong(copied.last))
+                .with("files", Value::Ulong(copied.files as u64))
+                .with("bytes", Value::Ulong(copied.bytes))
+        });
+        let (to, reply) = later.reply(answer);
+        reply_to(&shards, &to, &reply);
+    };
+    std::thread::Builder::new().name("backup".to_owned()).spawn(copy).is_ok()
 }
 
 /// All templates.

@@ -10,6 +10,7 @@
 //! and is never contended.
 
 mod attach;
+mod backup;
 mod bodies;
 mod credit;
 mod deliver;

@@ -1,0 +1,31 @@
+//! Replies that take their time.
+
+use super::reply::Reply;
+use super::request::Request;
+use crate::attributes::Attributes;
+use crate::failure::Failure;
+use amqp::Value;
+use amqp::message::Message;
+
+/// Where the reply to a request goes once there is one.
+#[derive(Clone, Debug)]
+pub struct Later {
+    reply_to: String,
+    correlation_id: Option<Value>,
+}
+
+impl Later {
+    pub(super) fn to(request: &Request<'_>) -> Self {
+        Self { reply_to: request.reply_to().to_owned(), correlation_id: request.correlation_id().cloned() }
+    }
+
+    /// The reply, and the address to send it to.
+    pub fn reply(self, done: Result<Attributes, Failure>) -> (String, Message) {
+        let reply = match done {
+            Ok(answer) => Reply::ok(Value::Map(answer.to_map_without_nulls())),
+            Err(failure) => Reply::refused(failure),
+        };
+        let message = reply.into_message(&self.reply_to, self.correlation_id.as_ref());
+        (self.reply_to, message)
+    }
+}
