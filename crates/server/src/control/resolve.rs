@@ -68,7 +68,10 @@ impl HostPort {
         let port = port_number(&self.port)?;
         let addresses = match self.host_without_lookup() {
             Some(addresses) => addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect(),
-            None => resolver.look_up(self.host.clone(), port).await?,
+            None => match (resolver.look_up(self.host.clone(), port).await, self.loopback()) {
+                (Err(_), Some(loopback)) => vec![SocketAddr::new(loopback, port)],
+                (found, _) => found?,
+            },
         };
         let wanted: Vec<SocketAddr> = addresses.into_iter().filter(|address| self.wants(address)).collect();
         if wanted.is_empty() {
@@ -82,6 +85,15 @@ impl HostPort {
             return Some(vec![Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()]);
         }
         self.host.parse().ok().map(|address| vec![address])
+    }
+
+    /// The address of `localhost` where no file says it, as on systems that were just put together: it is that of this machine
+    /// always (RFC 6761, section 6.3).
+    fn loopback(&self) -> Option<IpAddr> {
+        self.host.eq_ignore_ascii_case("localhost").then(|| match self.family {
+            Some(AddressFamily::IPv6) => Ipv6Addr::LOCALHOST.into(),
+            _ => Ipv4Addr::LOCALHOST.into(),
+        })
     }
 
     fn wants(&self, address: &SocketAddr) -> bool {
@@ -156,6 +168,17 @@ mod tests {
     #[tokio::test]
     async fn amqp_is_a_port_on_every_system() {
         assert_eq!(resolve("127.0.0.1", "amqp", None).await.unwrap(), ["127.0.0.1:5672".parse().unwrap()]);
+    }
+
+    #[tokio::test]
+    async fn localhost_is_this_machine_though_nobody_knows_the_name() {
+        let nobody = Resolver::of(|_, _| Err(io::Error::other("Temporary failure in name resolution")));
+        let resolve = async |host: &str, family| {
+            HostPort { host: host.to_owned(), port: "7".to_owned(), family }.resolve(&nobody).await
+        };
+        assert_eq!(resolve("localhost", None).await.unwrap(), ["127.0.0.1:7".parse().unwrap()]);
+        assert_eq!(resolve("localhost", Some(AddressFamily::IPv6)).await.unwrap(), ["[::1]:7".parse().unwrap()]);
+        assert!(resolve("elsewhere", None).await.is_err());
     }
 
     #[tokio::test]
