@@ -11,7 +11,7 @@ const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.txt': 'text/plain' };
 /** What README.md says a server may send: the console must do with it. */
 const POLICY = "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:";
-const FLAGS = [
+export const FLAGS = [
   '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
   '--disable-sync', '--disable-dev-shm-usage',
 ];
