@@ -73,11 +73,12 @@ test('messages are looked at and stay', { skip }, async () => {
   await row('orders').click();
   const details = page.getByRole('complementary', { name: 'orders' });
   await details.getByRole('button', { name: 'Look', exact: true }).click();
-  await details.getByText(/subject 3/).waitFor();
+  const summary = (text) => details.locator('summary', { hasText: text });
+  await summary('subject 3').waitFor();
   await details.getByLabel('Selector').fill('n = 2');
   await details.getByRole('button', { name: 'Look again' }).click();
-  await details.getByText(/subject 1/).waitFor({ state: 'detached' });
-  await details.getByText(/subject 2/).click();
+  await summary('subject 1').waitFor({ state: 'detached' });
+  await summary('subject 2').click();
   await details.getByText('order 2').waitFor();
   await details.getByLabel('Selector').fill('n == 2');
   await details.getByRole('button', { name: 'Look again' }).click();
@@ -122,7 +123,7 @@ test('a queue is made by a form from the schema, changed and deleted', { skip },
   await details.getByRole('button', { name: 'Delete…' }).click();
   const remove = page.getByRole('dialog', { name: 'Delete queue?' });
   await remove.getByRole('button', { name: 'Delete' }).click();
-  await remove.getByText(/it has messages/).waitFor();
+  await remove.getByRole('alert').getByText(/it has messages/).waitFor();
   await remove.getByLabel(/even if it has messages/).check();
   await remove.getByRole('button', { name: 'Delete' }).click();
   await row('made').waitFor({ state: 'detached' });

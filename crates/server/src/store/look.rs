@@ -139,12 +139,28 @@ impl StoreHandle {
         Ok(Part { done, next })
     }
 
+    /// Waits until what consumers and senders have said so far has taken effect: whoever looks after that sees it.
+    fn await_what_was_said(&self, place: Place) {
+        let waits = self.with(|node| {
+            let journal = &node.journal;
+            let gathers = !journal.gathering[place.side as usize].is_empty();
+            journal.stuck.is_none() && (gathers || place.side == Side::Logged && !journal.flight.is_empty())
+        });
+        if waits {
+            // It changes nothing, and has its turn after all that was there before. If the disk takes nothing, what there is is
+            // looked at as it is.
+            let nothing = Command::Purge { queue: place.queue, what: Selection::These(Ranges::new()) };
+            let _ = self.command(place.side, nothing, "");
+        }
+    }
+
     /// Looks for messages; `show`: their beginnings are wanted, too.
     fn scan(&self, place: Place, which: &Which, show: bool) -> Result<Part<Vec<Found>>, StoreError> {
         let selector = which.selector.as_deref().map(Selector::parse).transpose();
         let selector = selector.map_err(|error| StoreError::Invalid(error.to_string()))?;
         let most = which.most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
         let reads = show || selector.is_some();
+        self.await_what_was_said(place);
         let (mut found, mut looked, mut read) = (Vec::new(), 0, 0);
         let mut from = which.from.unwrap_or(Seq::FIRST);
         loop {
