@@ -60,8 +60,8 @@ class Node(Router):
         """Where every router of the network finds its management."""
         return f"_edge/{self.id}/$management" if self.is_edge else f"_topo/0/{self.id}/$management"
 
-    def configure(self, trunks):
-        """Writes its configuration; `trunks` are the nodes that it connects to."""
+    def configure(self, trunks, sections=""):
+        """Writes its configuration; `trunks` are the nodes that it connects to, `sections` further ones."""
         self.uplinks = trunks if self.is_edge else []
         role = "edge" if self.is_edge else "inter-router"
         connectors = "".join(
@@ -112,6 +112,7 @@ log {{
     enable: info+
     outputFile: {self.log_file}
 }}
+{sections}
 """
         )
 
@@ -119,7 +120,8 @@ log {{
 class Network:
     """Running routers, and the clients that tests connect to them."""
 
-    def __init__(self, folder, topology, mix):
+    def __init__(self, folder, topology, mix, sections=None):
+        """`sections`: further sections of the configuration of some routers, by their numbers."""
         self.nodes = []
         for number, kind in enumerate(mix):
             home = folder / f"{number}"
@@ -127,7 +129,8 @@ class Network:
             mode = "edge" if number in EDGES.get(topology, set()) else "interior"
             self.nodes.append(Node(home, f"R{number}", old=kind == "o", mode=mode))
         for number, node in enumerate(self.nodes):
-            node.configure([self.nodes[to] for from_, to in TOPOLOGIES[topology] if from_ == number])
+            trunks = [self.nodes[to] for from_, to in TOPOLOGIES[topology] if from_ == number]
+            node.configure(trunks, (sections or {}).get(number, ""))
         self.peers = []
         for node in self.nodes:
             node.start()
