@@ -49,9 +49,12 @@ impl<H: Host> Core<H> {
         }
         if let Some(sender) = self.partner(&self.links[receiver])
             && self.connections[self.links[sender].conn].info.internal
-            && self.takes_more(receiver)
         {
-            host.room(self.links[sender].host);
+            match self.takes_more(receiver) {
+                true => host.room(self.links[sender].host),
+                // If it is the connection that takes nothing, somebody has to hear when it does.
+                false => self.wait_for_room(receiver),
+            }
         }
         self.part_when_through(host, receiver);
     }

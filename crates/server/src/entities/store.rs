@@ -89,7 +89,7 @@ pub(super) fn topic_rows(store: &StoreHandle, entity_type: &EntityType) -> Vec<A
 /// Opens the store.
 pub(super) fn open(shards: &Shards, config: StoreConfig) -> Result<StoreHandle, StoreError> {
     let StoreConfig { path, segment_bytes, cache_bytes, large_message_bytes } = config;
-    StoreHandle::open(shards, &StoreSettings { path, segment_bytes, cache_bytes, large_message_bytes })
+    StoreHandle::open(shards, &StoreSettings { path, segment_bytes, max_bytes: None, cache_bytes, large_message_bytes })
 }
 
 /// Makes a template, at the request of management.

@@ -12,6 +12,7 @@ pub(crate) mod exposition;
 mod old_names;
 mod parts;
 mod process;
+mod queues;
 mod router;
 
 use std::sync::Arc;
@@ -89,6 +90,7 @@ async fn families(context: &Context, wanted: Wanted) -> Exposition {
         if wanted.detail {
             details::write(&context.shards, &mut text);
         }
+        queues::write(&context.shards, wanted.detail, &mut text);
         process::write(&mut text);
     }
     text

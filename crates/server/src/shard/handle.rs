@@ -235,6 +235,11 @@ impl Shards {
         self.0.now()
     }
 
+    /// The store, if there is one.
+    pub(crate) fn store(&self) -> Option<Arc<Store>> {
+        self.0.store.get().cloned()
+    }
+
     /// Puts the store where the core finds it. False: there is one.
     pub(crate) fn set_store(&self, store: &Arc<Store>) -> bool {
         self.0.store.set(Arc::clone(store)).is_ok()

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use queue_core::{Assignment, BodyRef, Candidate, ConsumerId, Match, Matcher};
+use queue_core::{Assignment, BodyRef, Candidate, ConsumerId, Match, Matcher, Millis};
 use router_core::Now;
 
 use super::bodies::Bodies;
@@ -62,21 +62,21 @@ impl Node {
         }
     }
 
-    /// Lets the queue choose as many messages for a receiver as can be of use now.
-    fn refill(&mut self, link: u32) {
+    /// Lets the queue choose as many messages for a receiver as can be of use now. False: as many as before.
+    fn refill(&mut self, link: u32) -> bool {
         let stopping = self.is_stopping;
-        let Some(Role::Receiver(receiver)) = self.links.get_mut(link as usize).map(|link| &mut link.role) else {
-            return;
-        };
+        let Some(receiver) = self.receiver_mut(link) else { return false };
         let parked = receiver.parked.len() as u32;
         let wanted = receiver.credit.min(AHEAD).saturating_sub(parked);
         // In large steps, or all that there is.
-        let worth_it = wanted > receiver.granted && receiver.granted <= AHEAD / 2;
-        if (worth_it || (receiver.drain && !receiver.exhausted)) && !stopping {
-            receiver.granted = wanted;
-            let (side, consumer, drain) = (receiver.place.side, receiver.consumer, receiver.drain);
-            self.broker(side).set_credit(consumer, wanted, drain);
+        let more = wanted > receiver.granted;
+        if stopping || !(more && receiver.granted <= AHEAD / 2 || receiver.drain && !receiver.exhausted) {
+            return false;
         }
+        receiver.granted = wanted;
+        let (side, consumer, drain) = (receiver.place.side, receiver.consumer, receiver.drain);
+        self.broker(side).set_credit(consumer, wanted, drain);
+        more
     }
 
     pub(super) fn make_ready(&mut self, link: u32) {
@@ -88,28 +88,37 @@ impl Node {
         }
     }
 
-    /// Has all queues choose, and says what can be said.
+    /// Has all queues choose, and says what can be said, until no receiver can be of use to them any more.
     pub(super) fn distribute(&mut self, now: Now) {
         let time = self.time(now);
-        for side in Side::BOTH {
-            loop {
-                let Self { brokers, links, bodies, consumers, waiting_filters, .. } = self;
-                let mut matcher = Looks { side, links, bodies, consumers, waiting: waiting_filters };
-                let Some(assignment) = brokers[side as usize].next_delivery(time, &mut matcher) else { break };
-                self.assigned(side, assignment);
+        loop {
+            Side::BOTH.into_iter().for_each(|side| self.choose(side, time));
+            let bodies: Vec<_> = self.waiting_filters.keys().copied().collect();
+            bodies.into_iter().for_each(|body| self.ask_for(body));
+            let mut refilled = false;
+            for _ in 0..self.ready.len() {
+                let Some(link) = self.ready.pop_front() else { break };
+                if let Some(receiver) = self.receiver_mut(link) {
+                    receiver.queued = false;
+                    self.send_parked(link, now);
+                    refilled |= self.refill(link);
+                }
             }
-        }
-        let bodies: Vec<_> = self.waiting_filters.keys().copied().collect();
-        bodies.into_iter().for_each(|body| self.ask_for(body));
-        for _ in 0..self.ready.len() {
-            let Some(link) = self.ready.pop_front() else { break };
-            if let Some(receiver) = self.receiver_mut(link) {
-                receiver.queued = false;
-                self.send_parked(link, now);
-                self.refill(link);
+            if !refilled {
+                break;
             }
         }
         self.drain_receivers();
+    }
+
+    /// Has the queues of one side choose.
+    fn choose(&mut self, side: Side, time: Millis) {
+        loop {
+            let Self { brokers, links, bodies, consumers, waiting_filters, .. } = self;
+            let mut matcher = Looks { side, links, bodies, consumers, waiting: waiting_filters };
+            let Some(assignment) = brokers[side as usize].next_delivery(time, &mut matcher) else { break };
+            self.assigned(side, assignment);
+        }
     }
 
     /// A queue has chosen a message for a receiver.

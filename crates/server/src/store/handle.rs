@@ -162,10 +162,7 @@ impl StoreHandle {
 
     /// All queues, in order of their addresses.
     pub(crate) fn queues(&self) -> Vec<QueueView> {
-        self.with(|node| {
-            let places = node.queues();
-            places.into_values().filter_map(|place| node.view(place)).collect()
-        })
+        self.with(|node| node.views(usize::MAX))
     }
 
     /// One queue.

@@ -112,6 +112,8 @@ pub(super) struct Journal {
     pub(super) applied: u64,
     /// Entries of what lives in memory alone.
     pub(super) unlogged: u64,
+    /// The entry up to which the last checkpoint goes.
+    pub(super) checkpointed: u64,
     /// Bytes appended since the last checkpoint.
     pub(super) since_checkpoint: u64,
     /// The log takes nothing now.

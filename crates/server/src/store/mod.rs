@@ -26,6 +26,8 @@ mod outcomes;
 mod reading;
 mod receive;
 mod recovery;
+mod relocation;
+mod report;
 mod say;
 mod signals;
 mod spec;
@@ -39,6 +41,7 @@ mod wanted;
 mod ways;
 
 pub(crate) use handle::StoreHandle;
+pub(crate) use report::{Report, report};
 pub(crate) use say::Leaving;
 pub(crate) use spec::{
     MessageView, Part, QueueView, StoreError, StoreSettings, StoreView, TemplateSpec, TopicSpec, Which,

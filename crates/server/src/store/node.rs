@@ -14,6 +14,7 @@ use super::journal::{InFlight, Journal, Waiter};
 use super::large::Large;
 use super::links::{Destination, Link, Place, Receiver, Role, Sender, Side};
 use super::reading::Reading;
+use super::relocation::Relocating;
 use super::say::Say;
 use super::signals::Signals;
 use super::templates::Templates;
@@ -51,6 +52,8 @@ pub(super) struct Node {
     pub(super) waiting_filters: HashMap<BodyRef, Vec<(Side, ConsumerId)>>,
     /// Links whose next message is being read back.
     pub(super) waiting_links: HashMap<BodyRef, Vec<u32>>,
+    /// Messages that are being read to be appended to the log once more.
+    pub(super) relocating: Relocating,
     /// Nothing is delivered any more, and nobody gets credit.
     pub(super) is_stopping: bool,
     /// Unix time at the start of the shards' time, and that start.
@@ -118,6 +121,7 @@ impl Node {
             epoch: 1,
             waiting_filters: HashMap::new(),
             waiting_links: HashMap::new(),
+            relocating: Relocating::new(),
             is_stopping: false,
             start,
             began,
@@ -221,8 +225,13 @@ impl Node {
         for fetched in fetched {
             self.read_back(fetched);
         }
-        if self.signals.take_condition() || self.journal.stuck.is_some() {
+        let told = self.signals.take_condition();
+        if told || self.journal.stuck.is_some() {
             self.journal.look();
+        }
+        if self.journal.stuck.is_some() && self.journal.applied > self.journal.checkpointed {
+            // What is dead may make room.
+            self.checkpoint();
         }
         if !self.held_back.is_empty() && self.journal.takes_more(super::credit::MOST_IN_FLIGHT) {
             self.room_for_all();

@@ -89,11 +89,15 @@ impl Node {
     pub(super) fn read_back(&mut self, fetched: Fetched) {
         let Fetched { body, read } = fetched;
         match (read, body) {
-            (Ok(whole), BodyRef::Log { entry, part }) => self.bodies.arrived(entry, part, whole),
+            (Ok(whole), BodyRef::Log { entry, part }) => {
+                self.bodies.arrived(entry, part, whole);
+                self.relocate_one(body);
+            }
             (Ok(whole), BodyRef::Large { file }) => self.bodies.keep_beginning(file, whole.bytes()),
             (Err(error), _) => {
                 logging::log!(ROUTER_CORE, Error, "A message cannot be read back: {error}");
                 self.bodies.failed(body);
+                self.relocating.remove(&body);
                 self.lose(body);
             }
         }

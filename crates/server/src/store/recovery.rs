@@ -66,6 +66,7 @@ pub(super) fn open(settings: &StoreSettings, signals: &Arc<Signals>) -> Result<R
     let mut recovery = Recovery { broker: Broker::new(), output: Output::default(), applied: 0, dead: Vec::new() };
     let mut of_log = Settings::new(&settings.path);
     of_log.segment_bytes = u32::try_from(settings.segment_bytes).unwrap_or(u32::MAX);
+    of_log.max_bytes = settings.max_bytes;
     let watcher: Arc<Signals> = Arc::clone(signals);
     let log = Log::open(Arc::new(RealDisk), of_log, watcher, &mut recovery)?;
     for (entry, size) in recovery.dead {

@@ -79,10 +79,12 @@ impl Store {
         let mut told = Vec::new();
         let mut says = Vec::new();
         loop {
-            self.with(|node| {
-                node.told(&mut told);
-                node.work(now, &mut says);
-            });
+            // Whatever is noted from here on is seen now or has the store pumped once more.
+            self.signals.set_idle();
+            let mut node = self.node.lock();
+            node.told(&mut told);
+            node.work(now, &mut says);
+            drop(node);
             if says.is_empty() {
                 break;
             }

@@ -14,6 +14,8 @@ pub(crate) struct StoreSettings {
     pub(crate) path: PathBuf,
     /// Bytes of a segment of the log.
     pub(crate) segment_bytes: u64,
+    /// Bytes that the log may take at most; `None`: what the disk has.
+    pub(crate) max_bytes: Option<u64>,
     /// Bytes of messages that may stay in memory beside those that are on their way.
     pub(crate) cache_bytes: u64,
     /// Bytes from which on a message has a file of its own.
@@ -26,6 +28,7 @@ impl StoreSettings {
         Self {
             path: path.into(),
             segment_bytes: 64 * 1024 * 1024,
+            max_bytes: None,
             cache_bytes: 64 * 1024 * 1024,
             large_message_bytes: 1024 * 1024,
         }

@@ -1,12 +1,14 @@
 //! What has to be done beside moving messages: ways to queues, filters, checkpoints, a log that takes nothing.
 
+use std::collections::HashMap;
+
 use amqp::ErrorCondition;
 use amqp::condition::names;
 use queue_core::{Applied, Command, Done, EntryIndex, Millis, QueueSettings, TopicId};
 use queue_log::LogError;
 
 use super::journal::{Batch, Refused, Waiter};
-use super::links::{Destination, End, Place, Role, Side};
+use super::links::{Destination, End, Place, Role, Sender, Side};
 use super::node::Node;
 use super::say::Say;
 use super::spec::QueueView;
@@ -153,28 +155,46 @@ impl Node {
     pub(super) fn checkpoint_if_due(&mut self) {
         if self.journal.since_checkpoint >= CHECKPOINT_EVERY {
             self.checkpoint();
+            self.relocate();
         }
     }
 
-    fn checkpoint(&mut self) {
+    /// Stores the state of all queues, so that the log before it can be used again.
+    pub(super) fn checkpoint(&mut self) {
         let Some(log) = &self.journal.log else { return };
         let snapshot = self.brokers[0].snapshot(EntryIndex(self.journal.applied));
         match log.checkpoint(self.journal.applied, move |to| snapshot.write(|bytes| to.write_all(bytes))) {
-            Ok(()) => self.journal.since_checkpoint = 0,
+            Ok(()) => (self.journal.since_checkpoint, self.journal.checkpointed) = (0, self.journal.applied),
             // It is tried again.
             Err(LogError::Busy) => {}
             Err(error) => {
-                self.journal.since_checkpoint = 0;
+                (self.journal.since_checkpoint, self.journal.checkpointed) = (0, self.journal.applied);
                 logging::log!(ROUTER_CORE, Warning, "No checkpoint of the store: {error}");
             }
         }
     }
 
+    /// All queues as they are, in the order of their addresses; no more than so many.
+    pub(super) fn views(&mut self, most: usize) -> Vec<QueueView> {
+        let mut producers: HashMap<Place, u64> = HashMap::new();
+        for (_, link) in &self.links {
+            if let Role::Sender(Sender { to: Destination::Queue(place), relays: false, .. }) = &link.role {
+                *producers.entry(*place).or_default() += 1;
+            }
+        }
+        let places = self.queues().into_values().take(most);
+        places.filter_map(|place| self.view_with(place, producers.get(&place).copied().unwrap_or(0))).collect()
+    }
+
     /// A queue as it is.
     pub(super) fn view(&mut self, place: Place) -> Option<QueueView> {
-        let settings = self.settings(place).cloned()?;
         let sends = |role: &Role| matches!(role, Role::Sender(sender) if sender.to == Destination::Queue(place) && !sender.relays);
         let producers = self.links.iter().filter(|(_, link)| sends(&link.role)).count() as u64;
+        self.view_with(place, producers)
+    }
+
+    fn view_with(&mut self, place: Place, producers: u64) -> Option<QueueView> {
+        let settings = self.settings(place).cloned()?;
         let now = self.clock();
         let found = self.broker(place.side).statistics(place.queue)?;
         Some(QueueView {
@@ -203,6 +223,8 @@ impl Node {
         }
         self.reading.stop();
         self.large.stop();
+        // The next start need not read what has happened since the last one.
+        self.checkpoint();
         let Some(log) = self.journal.log.take() else { return };
         log.wait_for_checkpoint();
         log.close();
