@@ -350,12 +350,13 @@ impl Party for SenderParty {
     }
 
     fn report(common: &mut Sending, counters: &Counters, _now: u64) {
-        let (sent, settled, waiting) = common.told;
+        let [sent, settled, accepted, waiting] = common.told;
         counters.sent.fetch_add(common.sent - sent, Ordering::Relaxed);
         counters.settled.fetch_add(common.settled_count - settled, Ordering::Relaxed);
+        counters.accepted.fetch_add(common.outcomes.accepted - accepted, Ordering::Relaxed);
         // Wraps for a moment at most: the sum over all workers is never negative.
         counters.waiting.fetch_add(common.waiting.wrapping_sub(waiting), Ordering::Relaxed);
-        common.told = (common.sent, common.settled_count, common.waiting);
+        common.told = [common.sent, common.settled_count, common.outcomes.accepted, common.waiting];
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Sending {
     pub(super) sent: u64,
     pub(super) settled_count: u64,
     pub(super) waiting: u64,
-    pub(super) told: (u64, u64, u64),
+    pub(super) told: [u64; 4],
 }
 
 /// What receivers said of messages.
@@ -57,7 +57,7 @@ impl Sending {
             sent: 0,
             settled_count: 0,
             waiting: 0,
-            told: (0, 0, 0),
+            told: [0; 4],
         }
     }
 

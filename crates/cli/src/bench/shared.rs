@@ -45,6 +45,8 @@ pub(super) struct Counters {
     pub sent: AtomicU64,
     /// Messages sent whose outcome has come.
     pub settled: AtomicU64,
+    /// Messages that were accepted.
+    pub accepted: AtomicU64,
     /// Messages that are due, and wait for credit or room.
     pub waiting: AtomicU64,
     /// Messages received.

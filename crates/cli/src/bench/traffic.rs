@@ -169,11 +169,16 @@ impl Run<'_> {
         let counters = &self.shared.counters;
         let sent = counters.sent.load(Ordering::Relaxed);
         let copies = if self.plan.fan_out { self.plan.receivers.div_ceil(self.plan.addresses) as u64 } else { 1 };
-        counters.waiting.load(Ordering::Relaxed) == 0
-            && match self.plan.settle {
-                Settle::Unsettled => counters.settled.load(Ordering::Relaxed) >= sent,
-                Settle::Presettled => counters.received.load(Ordering::Relaxed) >= sent.saturating_mul(copies),
+        let (answered, taken) = match self.plan.settle {
+            // A queue accepts what nobody has received yet.
+            Settle::Unsettled => {
+                (counters.settled.load(Ordering::Relaxed) >= sent, counters.accepted.load(Ordering::Relaxed))
             }
+            Settle::Presettled => (true, sent),
+        };
+        counters.waiting.load(Ordering::Relaxed) == 0
+            && answered
+            && counters.received.load(Ordering::Relaxed) >= taken.saturating_mul(copies)
     }
 
     fn is_quiet(&self) -> bool {
