@@ -76,6 +76,7 @@ impl Writer {
 
     /// Writes what is queued, as much as goes at once.
     pub(crate) fn step(&mut self) -> Step {
+        let again = self.unwritten.is_some();
         let batch = match self.unwritten.take() {
             Some(batch) => batch,
             None => match self.take() {
@@ -85,6 +86,7 @@ impl Writer {
             },
         };
         match self.write(&batch) {
+            Ok(()) if again => self.shared.say_room(),
             Ok(()) => {}
             Err(error) if disk::is_full(&error) => {
                 self.shared.say_full(error.to_string());

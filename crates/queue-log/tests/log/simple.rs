@@ -1,7 +1,7 @@
 //! The log when nothing goes wrong.
 
 use crate::host::Folder;
-use queue_log::{Log, LogError, Need, Notice, OpenError, ReadError};
+use queue_log::{Log, LogError, Need, Notice, OpenError, ReadError, Settings};
 
 fn body(number: u64) -> Vec<u8> {
     (0..1000 + number % 7).map(|byte| (byte * number) as u8).collect()
@@ -162,4 +162,17 @@ fn a_large_message_has_a_file_of_its_own() {
     let kept = log.keep_large([77]).unwrap();
     assert_eq!((kept.removed, kept.missing), (1, vec![77]));
     assert!(matches!(log.open_large(id), Err(ReadError::NoMessage { .. })));
+}
+
+#[test]
+fn an_entry_larger_than_the_first_segment_of_a_new_store_goes_into_the_next() {
+    let folder = Folder::new();
+    let settings = Settings { segment_bytes: 32 * 1024 * 1024, ..folder.settings() };
+    let (log, ear, _) = folder.try_open(settings.clone()).unwrap();
+    let large = vec![3; 20 * 1024 * 1024];
+    log.append(vec![large.clone().into()], 0, Need::Ordinary).unwrap();
+    ear.wait_durable(1);
+    drop(log);
+    let (_, _, memory) = folder.try_open(settings).unwrap();
+    assert!(memory.entries == [(1, vec![large])]);
 }

@@ -21,11 +21,19 @@ fn append(log: &Log, need: Need) -> Result<u64, LogError> {
     log.append(vec![vec![5; 1000].into()], 1000, need)
 }
 
-/// Appends until there is no room. Gives the last entry that was taken.
+/// Appends until there is no room. Gives the last entry that was taken; it is durable.
 fn fill(log: &Log, ear: &Ear) -> u64 {
-    ear.wait_notice(|notice| matches!(notice, Notice::Full { .. }));
-    while append(log, Need::Ordinary).is_ok() {}
-    log.stats().appended
+    loop {
+        // The next file is there, or cannot be made: then the log knows exactly how much room is left.
+        while log.stats().files == log.stats().segments && log.condition() == Condition::Good {
+            thread::yield_now();
+        }
+        match append(log, Need::Ordinary) {
+            Ok(index) => ear.wait_durable(index),
+            Err(LogError::Full { .. }) => return log.stats().appended,
+            Err(error) => panic!("{error}"),
+        }
+    }
 }
 
 #[test]
@@ -51,12 +59,7 @@ fn a_full_disk_is_said_once_and_refuses_what_is_ordinary_but_not_settlements() {
     let disk = FaultyDisk::new(2);
     let (log, ear, _) = open(&disk);
     disk.set_capacity(Some(disk.used() + 100_000));
-    append(&log, Need::Ordinary).unwrap();
-    let mut last = 1;
-    while let Ok(index) = append(&log, Need::Ordinary) {
-        last = index;
-        ear.wait_durable(last);
-    }
+    let last = fill(&log, &ear);
     assert!(matches!(append(&log, Need::Ordinary), Err(LogError::Full { .. })));
     assert!(matches!(log.condition(), Condition::Full(_)));
     let settlement = append(&log, Need::Essential).unwrap();
@@ -91,11 +94,7 @@ fn a_checkpoint_can_be_written_on_a_full_disk_and_frees_segments() {
         thread::yield_now();
     }
     disk.set_capacity(Some(disk.used()));
-    for _ in 0..100 {
-        let _ = append(&log, Need::Ordinary);
-    }
     let last = fill(&log, &ear);
-    ear.wait_durable(last);
     (1..=last).for_each(|index| log.release(index, 1000));
     log.checkpoint(last, |to| to.write_all(&[1; 20_000])).unwrap();
     ear.wait_notice(|notice| matches!(notice, Notice::Room { .. }));
