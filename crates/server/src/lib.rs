@@ -17,7 +17,6 @@ mod http;
 mod options;
 mod process;
 mod shard;
-#[allow(dead_code, reason = "some of what it knows of its links is only for those who debug it")]
 mod store;
 mod telemetry;
 

@@ -28,9 +28,8 @@ const CAPABILITIES: [&str; 6] = ["queue", "topic", "shared", "global", "durable"
 impl Node {
     /// The core wants a link. Its number is returned; it is attached, and answered, when the store is pumped.
     pub(super) fn open_link(&mut self, key: LinkKey, open: OpenLink) -> u32 {
-        let name = open.name.as_str().into();
         let role = Role::Attaching(Box::new(open));
-        let link = self.links.insert(Link { key, name, role, end: End::Open }) as u32;
+        let link = self.links.insert(Link { key, role, end: End::Open }) as u32;
         self.says.push(Say::Opened { key, link });
         self.attach(link);
         link
@@ -90,7 +89,6 @@ impl Node {
         target.capabilities = granted(&target.capabilities);
         let sender = Sender {
             to,
-            address: node.address.as_str().into(),
             credit: 0,
             pending: 0,
             relays: open.class != LinkClass::LinkRoute,
@@ -147,7 +145,6 @@ impl Node {
             exhausted: false,
             room: true,
             settled: open.terms.snd_settle_mode == SenderSettleMode::Settled,
-            browses,
             selector,
             default_outcome: receive.default_outcome,
             parked: VecDeque::new(),

@@ -11,8 +11,6 @@ use slab::Slab;
 pub(super) struct Link {
     /// The core's key for it.
     pub(super) key: LinkKey,
-    /// Its name, which is that of its client's link and of the client.
-    pub(super) name: Box<str>,
     /// What it is for.
     pub(super) role: Role,
     /// How far its end is.
@@ -76,8 +74,6 @@ pub(super) enum Destination {
 /// The end of a link on which messages come.
 pub(super) struct Sender {
     pub(super) to: Destination,
-    /// Its address.
-    pub(super) address: Box<str>,
     /// What it may send now.
     pub(super) credit: u32,
     /// What has come of which nothing has been said yet.
@@ -122,8 +118,6 @@ pub(super) struct Receiver {
     pub(super) room: bool,
     /// Everything leaves settled.
     pub(super) settled: bool,
-    /// Messages stay.
-    pub(super) browses: bool,
     /// Only messages that this fits.
     pub(super) selector: Option<selector::Selector>,
     /// What a settlement without a state means.
