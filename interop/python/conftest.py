@@ -86,3 +86,10 @@ def broker():
 def address():
     """An address that no other test uses."""
     return f"interop/{next(_numbers)}"
+
+
+@pytest.fixture
+def network(shared_network):
+    """The network that the tests of a file share, which say what it is like; no client is left from one to the next."""
+    yield shared_network
+    shared_network.disconnect_all()

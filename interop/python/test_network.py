@@ -32,12 +32,6 @@ def shared_network(request, tmp_path_factory):
 
 
 @pytest.fixture
-def network(shared_network):
-    yield shared_network
-    shared_network.disconnect_all()
-
-
-@pytest.fixture
 def name():
     """Part of an address that no other test uses."""
     return f"network/{next(_numbers)}"

@@ -5,9 +5,7 @@ use super::survey::{Found, Survey};
 use super::walk::{Here, Walk};
 use crate::checksum::Seed;
 use crate::error::{OpenError, Place, RESTORE};
-use crate::format::header::DATA;
 use crate::format::names;
-use crate::points::Points;
 use crate::recover::Recover;
 use crate::segment::{Prepared, Segment};
 use crate::settings::Notice;
@@ -214,20 +212,7 @@ impl Known<'_> {
     fn segment(&self, found: &Found, first: u64) -> Segment {
         let Found { epoch, path, file, size } = found.clone();
         let seed = Seed::new(&self.store, epoch);
-        Segment {
-            epoch,
-            file,
-            path,
-            seed,
-            size,
-            first,
-            next: first,
-            end: DATA,
-            sealed: false,
-            held: 0,
-            released: 0,
-            points: Some(Points::default()),
-        }
+        Segment::empty(Prepared { epoch, file, path, seed, size }, first)
     }
 
     fn prepared(&self, found: &Found) -> Prepared {

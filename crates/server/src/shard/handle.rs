@@ -39,6 +39,9 @@ pub(crate) struct Shards(Arc<Shared>);
 /// What a listener lays down for the connections that come in by it.
 pub(crate) struct Accepting(Arc<Listener>);
 
+/// Wakes a shard: the one with this number, or the one that has this link.
+pub(crate) type Wake<T> = Box<dyn Fn(T) + Send + Sync>;
+
 /// What the shards have counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ShardCounts {
@@ -246,8 +249,7 @@ impl Shards {
     }
 
     /// What wakes a shard for the store, and what tells a link's shard that what it sends has grown.
-    #[allow(clippy::type_complexity, reason = "two closures")]
-    pub(crate) fn wakers(&self) -> (Box<dyn Fn(u16) + Send + Sync>, Box<dyn Fn(LinkRef) + Send + Sync>) {
+    pub(crate) fn wakers(&self) -> (Wake<u16>, Wake<LinkRef>) {
         // The store is part of what is shared, and must not keep it alive.
         let weak = || Arc::downgrade(&self.0);
         let send = |shared: &std::sync::Weak<Shared>, shard: u16, mail| {

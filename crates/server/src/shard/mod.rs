@@ -61,7 +61,7 @@ use std::time::Duration;
 pub(crate) use accepting::is_the_peers;
 pub(crate) use arrival::Unencrypted;
 pub(crate) use event::{EdgeUpdate, LookUp, NetworkUpdate, ShardEvent, SubscriberMessage};
-pub(crate) use handle::{Accepting, Shards, bind_all};
+pub(crate) use handle::{Accepting, Shards, Wake, bind_all};
 pub(crate) use host::ShardHost;
 pub(crate) use parked::Verdict;
 pub(crate) use place::{ConnRef, LinkRef};

@@ -10,12 +10,7 @@ use queue_log::{Notice, Watcher};
 
 use super::bodies::Fetched;
 use super::large::Done;
-use crate::shard::LinkRef;
-
-/// Wakes the shard with this number.
-pub(super) type Wake = Box<dyn Fn(u16) + Send + Sync>;
-/// Tells a link's shard that what it sends has grown.
-pub(super) type Grown = Box<dyn Fn(LinkRef) + Send + Sync>;
+use crate::shard::{LinkRef, Wake};
 
 /// Notes from other threads.
 pub(super) struct Signals {
@@ -29,10 +24,10 @@ pub(super) struct Signals {
     fetched: Mutex<Vec<Fetched>>,
     /// What was done with files.
     done: Mutex<Vec<Done>>,
-    grown: Grown,
+    grown: Wake<LinkRef>,
     /// The shard that has spoken to the store last.
     shard: AtomicU16,
-    wake: Wake,
+    wake: Wake<u16>,
     timer: Mutex<Timer>,
     timer_set: Condvar,
 }
@@ -44,7 +39,7 @@ struct Timer {
 }
 
 impl Signals {
-    pub(super) fn new((wake, grown): (Wake, Grown)) -> Self {
+    pub(super) fn new((wake, grown): (Wake<u16>, Wake<LinkRef>)) -> Self {
         Self {
             busy: AtomicBool::new(true),
             durable: AtomicU64::new(0),
