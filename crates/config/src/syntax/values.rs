@@ -58,7 +58,8 @@ pub(super) fn unescape(value: &str) -> Result<String, usize> {
 /// The length of the escape that a text begins with, in bytes; of two for a character beyond 16 bits.
 fn escape_length(text: &str) -> usize {
     let is_unicode = text.as_bytes().get(1) == Some(&b'u');
-    let is_pair = text.get(..12).is_some_and(|pair| pair[6..].starts_with("\\u") && is_high_surrogate(&pair[2..6]));
+    let is_pair =
+        text.get(2..6).is_some_and(is_high_surrogate) && text.get(6..12).is_some_and(|low| low.starts_with("\\u"));
     match (is_unicode, is_pair) {
         (true, true) => 12,
         (true, false) => 6,
@@ -238,6 +239,12 @@ mod tests {
         assert_eq!(unescape("x\\"), Err(1));
         assert_eq!(unescape(r"\ud800x"), Err(0));
         assert_eq!(unescape("\\uü"), Err(0));
+        // A character may lie across any place at which an escape would end.
+        for filling in 0..12 {
+            let text = format!("\\n{}ü{}", "a".repeat(filling), "a".repeat(12));
+            assert_eq!(unescape(&text).as_deref(), Ok(text.replace("\\n", "\n").as_str()));
+        }
+        assert_eq!(unescape("\\uaaaüaaaaaa"), Err(0));
     }
 
     #[test]
