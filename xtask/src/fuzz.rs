@@ -23,6 +23,8 @@ const HANG: u32 = 10;
 const MEMORY: u32 = 1024;
 /// Bytes; longer inputs find little more and slow the search down.
 const LENGTH: u32 = 8192;
+/// Bytes of an input that fails that are shown.
+const SHOWN: usize = 4096;
 
 pub(crate) fn run(target: Option<&str>, seconds: u32, merge: bool) -> Result<()> {
     let all = targets()?;
@@ -55,18 +57,31 @@ pub(crate) fn run(target: Option<&str>, seconds: u32, merge: bool) -> Result<()>
             .stderr(File::create(&log).with_context(|| format!("cannot write {}", log.display()))?);
         let outcome = shell::run(&mut fuzzer);
         let told = std::fs::read_to_string(&log).unwrap_or_default();
-        let report = if outcome.is_ok() {
-            told.lines().filter(|line| line.starts_with("stat::")).collect()
-        } else {
-            last(&told, 60)
-        };
-        println!("{}", report.join("\n"));
-        outcome.with_context(|| format!("the input that fails is in {}", artifacts.display()))?;
+        if outcome.is_err() {
+            println!("{}", last(&told, 60).join("\n"));
+        }
+        for line in told.lines().filter(|line| line.starts_with("stat::")) {
+            println!("{line}");
+        }
+        outcome.with_context(|| failure(&told))?;
         if merge {
             shell::run(shell::command(programs.join(name)).arg("-merge=1").arg(&committed).arg(&found))?;
         }
     }
     Ok(())
+}
+
+/// What went wrong, and with which input: the machine that found it may be gone when somebody reads of it.
+fn failure(told: &str) -> String {
+    let mut said =
+        told.lines().skip_while(|line| !line.contains(" panicked at ")).take(2).collect::<Vec<_>>().join("\n");
+    let Some((_, path)) = told.lines().find_map(|line| line.split_once("Test unit written to ")) else { return said };
+    said += &format!("\nthe input that fails is in {path}");
+    if let Ok(input) = std::fs::read(path) {
+        let shown = &input[..input.len().min(SHOWN)];
+        said += &format!(", {} bytes: {}", input.len(), shown.escape_ascii());
+    }
+    said
 }
 
 /// The last lines of a text.
