@@ -9,13 +9,15 @@ use anyhow::{Context, Result};
 const FUZZ_SECONDS: u32 = 20;
 /// Tells the tests that Cyrus SASL has to be there: without it they test nothing of it.
 const CYRUS_REQUIRED: &str = "WAYSTATION_REQUIRE_CYRUS";
+/// For how many seconds a router with queues is killed again and again.
+const KILL_SECONDS: (&str, &str) = ("STORE_KILL_SECONDS", "60");
 
 pub(crate) fn run() -> Result<()> {
     let mut steps = Steps::default();
     steps.step("unit and property tests", || {
         tools::sasl()?;
         let mut cargo = shell::cargo();
-        cargo.env(CYRUS_REQUIRED, "1");
+        cargo.env(CYRUS_REQUIRED, "1").env(KILL_SECONDS.0, KILL_SECONDS.1);
         shell::run(cargo.args(["test", "--workspace", "--locked", "--no-fail-fast"]))
     });
     let mut programs = None;

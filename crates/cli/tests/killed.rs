@@ -3,7 +3,7 @@
 #[path = "support/ports.rs"]
 mod ports;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,21 +11,29 @@ use std::time::{Duration, Instant};
 use amqp::DeliveryState;
 use amqp::message::{Body, Message};
 use amqp::performative::SenderSettleMode;
-use cli::client::{Client, ConnectOptions, ReceiverOptions, Url};
+use cli::client::{Client, ClientError, ConnectOptions, Receiver, ReceiverOptions, Sender, Url};
 
 use ports::free_port;
 
 /// How long anything in these tests may take before it is taken to hang.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often the program is killed. `STORE_KILLS` names another number.
+/// How often the program is killed, unless `STORE_KILL_SECONDS` says how long it is to go on.
 const KILLS: u32 = 4;
+/// Clients at work at once, each with a queue of its own.
+const CLIENTS: u64 = 3;
+/// A client that has so many messages in its queue only takes, until the next kill.
+const BACKLOG: usize = 20_000;
+/// Each of this many messages is a large one, which the store keeps in a file of its own.
+const LARGE_EVERY: u64 = 400;
 
-/// A directory that goes with the test.
+/// A directory that goes with the test, unless there is something to be found out there.
 struct Directory(PathBuf);
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        if !std::thread::panicking() {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
     }
 }
 
@@ -34,8 +42,14 @@ struct Router(Child);
 
 impl Router {
     fn start(config: &Path) -> Self {
+        let told = std::fs::File::options().append(true).create(true).open(config.with_extension("out"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_waystation"));
-        command.arg("run").arg("--config").arg(config).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .arg("run")
+            .arg("--config")
+            .arg(config)
+            .stdout(Stdio::null())
+            .stderr(told.expect("a file for its words"));
         Self(command.spawn().expect("the router is there"))
     }
 
@@ -66,52 +80,132 @@ fn connect(port: u16) -> Client {
 }
 
 fn message(id: u64) -> Vec<u8> {
-    Message::new(Body::Data(vec![id.to_be_bytes().to_vec(), vec![b'x'; 500]])).to_bytes()
+    let size = if id.is_multiple_of(LARGE_EVERY) { 1_500_000 } else { 500 };
+    Message::new(Body::Data(vec![id.to_be_bytes().to_vec(), vec![b'x'; size]])).to_bytes()
 }
 
 fn id_of(bytes: &[u8]) -> u64 {
     let Ok(Message { body: Body::Data(parts), .. }) = Message::decode(bytes) else { panic!("no message of ours") };
-    u64::from_be_bytes(parts[0].as_slice().try_into().expect("an id"))
+    let size: usize = parts.iter().map(Vec::len).sum();
+    let bytes = parts.concat();
+    let id = u64::from_be_bytes(bytes[..8].try_into().expect("an id"));
+    assert_eq!(size, if id.is_multiple_of(LARGE_EVERY) { 1_500_008 } else { 508 }, "{id} is not whole");
+    id
 }
 
-/// What a client has done before its connection ended.
-#[derive(Default)]
+/// What a client knows of its queue, over all of its connections.
 struct Book {
-    /// Those that were confirmed.
-    accepted: BTreeSet<u64>,
-    /// Those that came back.
-    received: BTreeSet<u64>,
+    address: String,
     next: u64,
+    /// Confirmed, and not received yet.
+    missing: BTreeSet<u64>,
+    /// Received; a kill may have undone that they were settled.
+    received: BTreeSet<u64>,
+    /// Settled before something was sent that is confirmed: these are never to come again.
+    gone: BTreeSet<u64>,
+    accepted: u64,
+    again: u64,
+}
+
+/// A connection of a client, until it is lost. Errors are what is waited for.
+struct Connection<'a> {
+    book: &'a mut Book,
+    client: Client,
+    sender: Sender,
+    receiver: Receiver,
+    /// What was sent and is not confirmed yet.
+    under_way: BTreeMap<u64, u64>,
+    /// What was settled and has perhaps not gone out yet.
+    said: Vec<u64>,
+    /// What was settled, by the id of the message that went out next.
+    settled: Vec<(u64, u64)>,
+    before: Option<u64>,
 }
 
 impl Book {
-    /// Sends, and takes every third message, until the connection is lost. Errors are what is waited for.
-    fn work(&mut self, port: u16) {
+    fn new(number: u64) -> Self {
+        let address = format!("orders/{number}");
+        let (missing, received, gone) = Default::default();
+        Self { address, next: 0, missing, received, gone, accepted: 0, again: 0 }
+    }
+
+    fn connect(&mut self, port: u16) -> Option<Connection<'_>> {
         let mut client = connect(port);
-        let Ok(sender) = client.sender(Some("orders"), SenderSettleMode::Unsettled) else { return };
-        let options = ReceiverOptions { address: Some("orders".to_owned()), credit: 10, ..ReceiverOptions::default() };
-        let Ok(receiver) = client.receiver(&options) else { return };
-        let mut under_way = std::collections::BTreeMap::new();
-        loop {
-            let Ok(key) = client.send(&sender, &message(self.next), false) else { return };
-            under_way.insert(key, self.next);
-            self.next += 1;
-            for outcome in client.take_outcomes() {
-                assert_eq!(outcome.state, DeliveryState::Accepted);
-                self.accepted.extend(under_way.remove(&outcome.key));
-            }
-            if self.next.is_multiple_of(3) {
-                match client.receive(&receiver, Some(Instant::now())) {
-                    Ok(Some(came)) => {
-                        self.received.insert(id_of(&came.bytes));
-                        client.settle(&receiver, came.delivery_id, DeliveryState::Accepted);
-                        client.grant(&receiver, 1);
-                    }
-                    Ok(None) => {}
-                    Err(_) => return,
-                }
-            }
+        let sender = client.sender(Some(&self.address), SenderSettleMode::Unsettled).ok()?;
+        let options = ReceiverOptions { address: Some(self.address.clone()), credit: 100, ..Default::default() };
+        let receiver = client.receiver(&options).ok()?;
+        let (under_way, said, settled) = Default::default();
+        Some(Connection { book: self, client, sender, receiver, under_way, said, settled, before: None })
+    }
+
+    /// Sends, and takes every third message, until the connection is lost; takes only, if there are many.
+    fn work(&mut self, port: u16) {
+        let only_takes = self.missing.len() > BACKLOG;
+        let Some(mut connection) = self.connect(port) else { return };
+        while connection.turn(only_takes).is_ok() {}
+    }
+
+    /// Takes all there is, until nothing is missing.
+    fn finish(&mut self, port: u16) {
+        let mut connection = self.connect(port).expect("there is a queue");
+        while !connection.book.missing.is_empty() {
+            let came = connection.take(Instant::now() + PATIENCE).expect("the router serves");
+            assert!(came, "lost of {}: {:?}", connection.book.address, connection.book.missing);
         }
+        connection.client.close();
+    }
+}
+
+impl Connection<'_> {
+    fn turn(&mut self, only_takes: bool) -> Result<(), ClientError> {
+        if only_takes && !self.book.missing.is_empty() {
+            return self.take(Instant::now() + Duration::from_millis(100)).map(drop);
+        }
+        let key = self.client.send(&self.sender, &message(self.book.next), false)?;
+        self.under_way.insert(key, self.book.next);
+        self.book.next += 1;
+        for outcome in self.client.take_outcomes() {
+            assert_eq!(outcome.state, DeliveryState::Accepted);
+            let id = self.under_way.remove(&outcome.key).expect("it is under way");
+            self.confirmed(id);
+        }
+        if self.book.next.is_multiple_of(30) {
+            for _ in 0..10 {
+                self.take(Instant::now())?;
+            }
+            self.client.pump(Duration::ZERO)?;
+            let next = self.book.next;
+            self.settled.extend(self.said.drain(..).map(|id| (next, id)));
+        }
+        Ok(())
+    }
+
+    /// A message is in the log, and so is all that was said before it.
+    fn confirmed(&mut self, id: u64) {
+        self.book.accepted += 1;
+        if !self.book.received.contains(&id) {
+            self.book.missing.insert(id);
+        }
+        let gone = self.settled.extract_if(.., |(next, _)| *next <= id).map(|(_, gone)| gone);
+        for gone in gone {
+            self.book.received.remove(&gone);
+            self.book.gone.insert(gone);
+        }
+    }
+
+    /// Whether a message came until `deadline`.
+    fn take(&mut self, deadline: Instant) -> Result<bool, ClientError> {
+        let Some(came) = self.client.receive(&self.receiver, Some(deadline))? else { return Ok(false) };
+        let id = id_of(&came.bytes);
+        assert!(!self.book.gone.contains(&id), "{id} of {} came again after it was settled", self.book.address);
+        assert!(self.before.is_none_or(|before| before < id), "{id} came after {:?}", self.before);
+        self.before = Some(id);
+        self.book.missing.remove(&id);
+        self.book.again += u64::from(!self.book.received.insert(id));
+        self.client.settle(&self.receiver, came.delivery_id, DeliveryState::Accepted);
+        self.client.grant(&self.receiver, 1);
+        self.said.push(id);
+        Ok(true)
     }
 }
 
@@ -125,38 +219,39 @@ fn whatever_was_accepted_is_there_after_the_program_was_killed_again_and_again()
         "router {{\n mode: standalone\n id: R\n}}\n\
          listener {{\n host: 127.0.0.1\n port: {port}\n saslMechanisms: ANONYMOUS\n authenticatePeer: no\n}}\n\
          log {{\n module: DEFAULT\n enable: error+\n}}\n\
-         store {{\n path: {}\n segmentBytes: 4194304\n}}\nqueue {{\n address: orders\n}}\n",
+         store {{\n path: {}\n segmentBytes: 4194304\n}}\nqueueTemplate {{\n pattern: orders/#\n}}\n",
         store.display()
     );
     std::fs::write(&config, text).expect("the directory takes files");
-    let kills = std::env::var("STORE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS);
-    let mut book = Book::default();
-    for round in 0..kills {
+    let seconds = std::env::var("STORE_KILL_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
+    let (begun, mut kills) = (Instant::now(), 0);
+    let goes_on = |kills| match seconds {
+        Some(seconds) => begun.elapsed() < Duration::from_secs(seconds),
+        None => kills < KILLS,
+    };
+    let mut books: Vec<Book> = (0..CLIENTS).map(Book::new).collect();
+    while goes_on(kills) {
         let mut router = Router::start(&config);
-        let killer = std::thread::spawn(move || {
+        std::thread::scope(|scope| {
+            for book in &mut books {
+                scope.spawn(|| book.work(port));
+            }
             drop(connect(port));
-            std::thread::sleep(Duration::from_millis(400 + u64::from(round * 37 % 400)));
+            std::thread::sleep(Duration::from_millis(400 + u64::from(kills * 37 % 400)));
             router.kill();
         });
-        book.work(port);
-        killer.join().expect("the router was killed");
+        kills += 1;
     }
     let _router = Router::start(&config);
-    let mut client = connect(port);
-    let options = ReceiverOptions { address: Some("orders".to_owned()), credit: 1000, ..ReceiverOptions::default() };
-    let receiver = client.receiver(&options).expect("there is a queue");
-    let mut missing: BTreeSet<u64> = book.accepted.difference(&book.received).copied().collect();
-    let mut before = None;
-    while !missing.is_empty() {
-        let deadline = Instant::now() + PATIENCE;
-        let came = client.receive(&receiver, Some(deadline)).expect("the router serves");
-        let came = came.unwrap_or_else(|| panic!("{} of {} are lost", missing.len(), book.accepted.len()));
-        let id = id_of(&came.bytes);
-        assert!(before.is_none_or(|before| before < id), "{id} came after {before:?}");
-        before = Some(id);
-        missing.remove(&id);
-        client.settle(&receiver, came.delivery_id, DeliveryState::Accepted);
-        client.grant(&receiver, 1);
+    for book in &mut books {
+        book.finish(port);
     }
-    assert!(book.accepted.len() > 100, "only {} were accepted: nothing was proved", book.accepted.len());
+    let sum = |what: fn(&Book) -> u64| books.iter().map(what).sum::<u64>();
+    println!(
+        "{kills} kills; {} messages accepted and received, {} of them again; {} settled for good",
+        sum(|book| book.accepted),
+        sum(|book| book.again),
+        sum(|book| book.gone.len() as u64),
+    );
+    assert!(sum(|book| book.accepted) > 100, "nothing was proved");
 }

@@ -6,7 +6,7 @@ mod identity;
 mod tests;
 
 pub(crate) use failure::StartFailure;
-pub(crate) use identity::{random, random_text};
+pub(crate) use identity::random_text;
 
 use crate::authentication::Authentication;
 use crate::control::connectors::Connectors;

@@ -99,7 +99,6 @@ impl Store {
         let began = Instant::now().checked_sub(shards.now()).unwrap_or_else(Instant::now);
         let mut node = Node::new(broker, journal, sizes, Arc::clone(&signals), (start, began));
         node.prefix = format!("{}/", shards.router_id());
-        node.transactions.set_secret(crate::boot::random() as u64);
         let timed = Arc::clone(&signals);
         let timer = std::thread::Builder::new().name("store-timer".to_owned()).spawn(move || timed.keep_time());
         if let Err(error) = &timer {

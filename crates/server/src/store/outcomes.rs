@@ -16,7 +16,12 @@ impl Node {
     /// A receiver says something of a delivery, or settles it, or both.
     pub(super) fn receiver_says(&mut self, link: u32, id: u32, state: Option<DeliveryState>, settled: bool) {
         let Some(receiver) = self.receiver_mut(link) else { return };
-        if receiver.unsettled.get(id as usize).is_none() {
+        let Some(delivery) = receiver.unsettled.get(id as usize) else { return };
+        if delivery.in_txn {
+            // What was said stands until the transaction is over.
+            if settled {
+                self.settled_in_transaction(link, id, state);
+            }
             return;
         }
         match &state {
@@ -31,7 +36,7 @@ impl Node {
         let Some(delivery) = self.receiver_mut(link).and_then(|receiver| {
             let default = receiver.default_outcome.clone();
             let delivery = receiver.unsettled.get_mut(id as usize)?;
-            if delivery.answered && !delivery.in_txn {
+            if delivery.answered {
                 // What was said first is final; now the delivery is over for the receiver too.
                 if settled {
                     receiver.unsettled.remove(id as usize);

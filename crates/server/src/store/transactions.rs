@@ -1,15 +1,16 @@
 //! Local transactions: what is sent and settled within one takes effect at its discharge, all of it or nothing.
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use amqp::condition::names;
 use amqp::{DeliveryState, ErrorCondition};
-use queue_core::{AcqId, Applied, Command};
+use queue_core::{AcqId, Applied, Body, Command, Outcome};
 use smallvec::SmallVec;
 
 use super::journal::Waiter;
-use super::links::{Arrival, Role, Side};
+use super::links::{Arrival, Role, Side, Unsettled};
 use super::node::Node;
 use super::outcomes::outcome;
 use super::receive::{Bytes, condition};
@@ -18,8 +19,10 @@ use crate::content::Whole;
 
 /// Declarations and discharges that a client may have under way.
 pub(super) const CREDIT: u32 = 100;
-/// Bytes of messages in one transaction.
+/// Bytes that all open transactions hold at most, so that nobody fills the memory with them.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
+/// What a message in a transaction counts for beside its bytes.
+const OVERHEAD: u64 = 512;
 /// Transactions of one link that may be open at once.
 const MOST_OPEN: usize = 1000;
 
@@ -35,8 +38,13 @@ pub(super) struct Coordinator {
 pub(super) struct Transactions {
     open: HashMap<u64, Transaction>,
     last: u64,
-    /// What tells the ids of this process from those of others.
-    secret: u64,
+    /// Bytes that they hold.
+    bytes: u64,
+    /// What receivers have spoken of first, and settled before the transaction was over: what that means if it is rolled
+    /// back.
+    settled: HashMap<AcqId, DeliveryState>,
+    /// Nobody guesses the name of a transaction that he was not told: the number is signed with this.
+    secret: RandomState,
 }
 
 /// A transaction.
@@ -45,6 +53,7 @@ struct Transaction {
     /// By side.
     sends: [Vec<Command>; 2],
     bodies: [Vec<Arc<Whole>>; 2],
+    /// Those that they count for.
     bytes: u64,
     /// What receivers have said.
     retired: Vec<Retired>,
@@ -56,7 +65,9 @@ struct Transaction {
 struct Retired {
     side: Side,
     acquisition: AcqId,
-    state: DeliveryState,
+    /// What it comes to if the transaction is committed. As long as it is here, the message is held for it, whether its
+    /// receiver is still there or not.
+    command: Option<Command>,
     link: u32,
     id: u32,
     /// It is settled already as far as the receiver goes.
@@ -65,23 +76,19 @@ struct Retired {
 
 impl Transactions {
     fn name(&self, txn: u64) -> Vec<u8> {
-        [self.secret.to_be_bytes(), txn.to_be_bytes()].concat()
+        [txn.to_be_bytes(), self.secret.hash_one(txn).to_be_bytes()].concat()
     }
 
     fn number(&self, name: &[u8]) -> Option<u64> {
-        let (secret, txn) = name.split_at_checked(8)?;
-        let txn = u64::from_be_bytes(txn.try_into().ok()?);
-        (secret == self.secret.to_be_bytes() && self.open.contains_key(&txn)).then_some(txn)
+        let txn = u64::from_be_bytes(*name.first_chunk()?);
+        (name == self.name(txn) && self.open.contains_key(&txn)).then_some(txn)
     }
 
-    fn get_mut(&mut self, name: &[u8]) -> Option<&mut Transaction> {
-        let txn = self.number(name)?;
-        self.open.get_mut(&txn)
-    }
-
-    /// Ids are told apart from those of other processes by this.
-    pub(super) fn set_secret(&mut self, secret: u64) {
-        self.secret = secret;
+    /// Takes the messages out of a transaction: they are sent now, or never.
+    fn take_sends(&mut self, txn: u64) -> ([Vec<Command>; 2], [Vec<Arc<Whole>>; 2]) {
+        let Some(open) = self.open.get_mut(&txn) else { return Default::default() };
+        self.bytes -= std::mem::take(&mut open.bytes);
+        (std::mem::take(&mut open.sends), std::mem::take(&mut open.bodies))
     }
 }
 
@@ -144,35 +151,56 @@ impl Node {
         commands: SmallVec<[(Side, Command); 1]>,
         bytes: &Bytes,
     ) {
-        let Some(txn) = self.transactions.get_mut(name) else { return self.refuse(arrival, unknown()) };
+        let Some(txn) = self.transactions.number(name) else { return self.refuse(arrival, unknown()) };
+        let Transactions { open, bytes: all, .. } = &mut self.transactions;
+        let Some(open) = open.get_mut(&txn) else { return self.refuse(arrival, unknown()) };
+        let whole = bytes.whole();
+        let cost = OVERHEAD + whole.as_ref().map_or(0, |whole| whole.bytes().len() as u64);
         for (side, command) in commands {
-            txn.sends[side as usize].push(command);
-            if let Some(whole) = bytes.whole() {
-                txn.bytes += whole.bytes().len() as u64;
-                txn.bodies[side as usize].push(whole);
-            }
+            (open.bytes, *all) = (open.bytes + cost, *all + cost);
+            open.sends[side as usize].push(command);
+            open.bodies[side as usize].extend(whole.clone());
         }
-        if txn.bytes > MOST_BYTES {
-            let text = format!("A transaction holds at most {MOST_BYTES} bytes of messages: make it smaller");
-            txn.spoilt = Some(ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, text));
-            (txn.sends, txn.bodies) = Default::default();
+        if *all > MOST_BYTES {
+            let text = format!(
+                "Open transactions hold at most {MOST_BYTES} bytes of messages together: make this one smaller, or wait \
+                 for others to end"
+            );
+            self.spoil(txn, ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, text));
+        } else if open.spoilt.is_some() {
+            self.drop_sends(txn);
         }
         let state = TransactionalState { txn: name.to_vec(), outcome: Some(DeliveryState::Accepted) };
         self.conclude_arrival(arrival, state.state());
     }
 
+    /// A transaction cannot be committed any more; it is told at its discharge.
+    fn spoil(&mut self, txn: u64, error: ErrorCondition) {
+        if let Some(open) = self.transactions.open.get_mut(&txn) {
+            open.spoilt.get_or_insert(error);
+        }
+        self.drop_sends(txn);
+    }
+
+    /// The messages of a transaction will never be sent.
+    fn drop_sends(&mut self, txn: u64) {
+        let (sends, _) = self.transactions.take_sends(txn);
+        let files: BTreeSet<u64> = sends.iter().flatten().filter_map(file_of).collect();
+        files.into_iter().for_each(|file| self.large.remove(file));
+    }
+
     /// A receiver says, as part of a transaction, what becomes of a delivery.
     pub(super) fn retire(&mut self, link: u32, id: u32, of: TransactionalState, settled: bool) {
-        let TransactionalState { txn, outcome } = of;
+        let TransactionalState { txn: name, outcome: said } = of;
         let Some(receiver) = self.receiver_mut(link) else { return };
         let side = receiver.place.side;
-        let default = receiver.default_outcome.clone();
-        let Some(delivery) = receiver.unsettled.get_mut(id as usize).filter(|delivery| !delivery.in_txn) else {
-            return;
+        let state = said.unwrap_or_else(|| receiver.default_outcome.clone());
+        let Some(delivery) = receiver.unsettled.get(id as usize).filter(|delivery| !delivery.in_txn) else { return };
+        let Some(acquisition) = delivery.acquisition else {
+            // Whoever browses has nothing to say.
+            return self.settlement_applied(&Waiter::Settlement { link, id });
         };
-        let Some(acquisition) = delivery.acquisition else { return };
-        let state = outcome.unwrap_or(default);
-        let Some(open) = self.transactions.get_mut(&txn) else {
+        let Some(txn) = self.transactions.number(&name) else {
             // It is as if nothing had been said.
             logging::log!(ROUTER_CORE, Warning, "A delivery was settled in a transaction that there is not");
             if settled {
@@ -181,13 +209,23 @@ impl Node {
             }
             return;
         };
-        open.retired.push(Retired { side, acquisition, state, link, id, settled });
-        if let Some(delivery) = self.receiver_mut(link).and_then(|receiver| receiver.unsettled.get_mut(id as usize)) {
-            (delivery.in_txn, delivery.answered) = (true, true);
+        let command = self.broker(side).settlement(acquisition, outcome(&state));
+        if command.is_none() {
+            let text = "Nothing of it was done: a message that it settles is not in its queue any more";
+            self.spoil(txn, ErrorCondition::new(names::TRANSACTION_ROLLBACK, text));
+        }
+        if let Some(open) = self.transactions.open.get_mut(&txn) {
+            open.retired.push(Retired { side, acquisition, command, link, id, settled });
         }
         if settled {
             self.forget_delivery(link, id);
+        } else if let Some(delivery) = self.delivery_mut(link, id) {
+            (delivery.in_txn, delivery.answered) = (true, true);
         }
+    }
+
+    fn delivery_mut(&mut self, link: u32, id: u32) -> Option<&mut Unsettled> {
+        self.receiver_mut(link)?.unsettled.get_mut(id as usize)
     }
 
     /// Ends a transaction. `None`: what is said of it is known later.
@@ -198,17 +236,12 @@ impl Node {
         let spoilt = self.transactions.open.get_mut(&txn).and_then(|txn| txn.spoilt.take());
         if fail || spoilt.is_some() {
             self.roll_back(txn);
-            return Some(spoilt.map_or(DeliveryState::Accepted, rejected));
+            return Some(spoilt.filter(|_| !fail).map_or(DeliveryState::Accepted, rejected));
         }
-        let Some(open) = self.transactions.open.get_mut(&txn) else { return Some(rejected(unknown())) };
-        let mut commands = std::mem::take(&mut open.sends);
-        let bodies = std::mem::take(&mut open.bodies);
-        let retired: Vec<_> =
-            open.retired.iter().map(|retired| (retired.side, retired.acquisition, outcome(&retired.state))).collect();
-        for (side, acquisition, outcome) in retired {
-            let command = self.broker(side).settlement(acquisition, outcome);
-            let commands = &mut commands[side as usize];
-            let Some(command) = command else { continue };
+        let (mut commands, bodies) = self.transactions.take_sends(txn);
+        for retired in self.transactions.open.get_mut(&txn).into_iter().flat_map(|open| &mut open.retired) {
+            let commands = &mut commands[retired.side as usize];
+            let Some(command) = retired.command.take() else { continue };
             if !commands.last_mut().is_some_and(|last| last.absorb(&command)) {
                 commands.push(command);
             }
@@ -250,8 +283,9 @@ impl Node {
     /// All of a transaction is done: its receivers hear that their deliveries are settled.
     fn finish(&mut self, txn: u64) {
         let Some(txn) = self.transactions.open.remove(&txn) else { return };
-        for Retired { link, id, settled, acquisition, .. } in txn.retired {
-            if !settled && self.holds(link, id, acquisition) {
+        for Retired { link, id, acquisition, .. } in txn.retired {
+            self.transactions.settled.remove(&acquisition);
+            if self.holds(link, id, acquisition) {
                 self.settlement_applied(&Waiter::Settlement { link, id });
             }
         }
@@ -260,16 +294,35 @@ impl Node {
     /// Nothing of a transaction is done: its receivers have their deliveries as before, or, where they have settled them, the
     /// queue has them back.
     fn roll_back(&mut self, txn: u64) {
+        self.drop_sends(txn);
         let Some(txn) = self.transactions.open.remove(&txn) else { return };
-        for Retired { side, acquisition, link, id, settled, .. } in txn.retired {
-            if !settled && self.holds(link, id, acquisition) {
-                if let Some(delivery) = self.receiver_mut(link).and_then(|found| found.unsettled.get_mut(id as usize)) {
-                    (delivery.in_txn, delivery.answered) = (false, false);
-                }
-            } else {
-                self.apply_outcome(side, acquisition, &DeliveryState::Released, None);
+        let time = self.clock();
+        for Retired { side, acquisition, mut command, link, id, settled } in txn.retired {
+            let later = self.transactions.settled.remove(&acquisition);
+            let settled = later.or(settled.then_some(DeliveryState::Released));
+            let held = self.holds(link, id, acquisition);
+            if let (None, false, Some(Command::Settle(settle))) = (&settled, held, &mut command) {
+                // Its receiver is gone, and had not settled it.
+                (settle.outcome, settle.by) = (Outcome::lost(), None);
+                self.submit(side, Command::Settle(settle.clone()), None, Waiter::Nobody);
+                continue;
+            }
+            command.iter().for_each(|command| self.broker(side).withdraw(command, time));
+            if let Some(state) = settled {
+                self.apply_outcome(side, acquisition, &state, None);
+            } else if let Some(delivery) = self.delivery_mut(link, id) {
+                (delivery.in_txn, delivery.answered) = (false, false);
             }
         }
+    }
+
+    /// A receiver has settled a delivery that it had spoken of within a transaction which is not over.
+    pub(super) fn settled_in_transaction(&mut self, link: u32, id: u32, state: Option<DeliveryState>) {
+        if let Some(acquisition) = self.delivery_mut(link, id).and_then(|delivery| delivery.acquisition) {
+            let state = state.filter(DeliveryState::is_terminal).unwrap_or(DeliveryState::Released);
+            self.transactions.settled.insert(acquisition, state);
+        }
+        self.forget_delivery(link, id);
     }
 
     /// Whether a link still has a delivery, and not another one in its place.
@@ -281,6 +334,17 @@ impl Node {
     /// Whoever declared transactions is gone: those that are open are rolled back.
     pub(super) fn coordinator_gone(&mut self, coordinator: Coordinator) {
         coordinator.open.into_iter().for_each(|txn| self.roll_back(txn));
+    }
+}
+
+/// The file that a message has, which a command is about.
+fn file_of(command: &Command) -> Option<u64> {
+    match command {
+        Command::Enqueue(enqueue) => match enqueue.body {
+            Body::Large { file } => Some(file),
+            Body::Here => None,
+        },
+        _ => None,
     }
 }
 
