@@ -6,6 +6,7 @@ mod ports;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use amqp::DeliveryState;
@@ -16,7 +17,7 @@ use cli::client::{Client, ClientError, ConnectOptions, Receiver, ReceiverOptions
 use ports::free_port;
 
 /// How long anything in these tests may take before it is taken to hang.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// How often the program is killed, unless `STORE_KILL_SECONDS` says how long it is to go on.
 const KILLS: u32 = 4;
 /// Clients at work at once, each with a queue of its own.
@@ -67,12 +68,18 @@ impl Drop for Router {
 }
 
 fn connect(port: u16) -> Client {
+    connect_unless(port, &AtomicBool::new(false)).expect("it does not end")
+}
+
+/// `None`: the router was killed before.
+fn connect_unless(port: u16, killed: &AtomicBool) -> Option<Client> {
     let url = Url::parse(&format!("127.0.0.1:{port}")).expect("it is a URL");
     let options = ConnectOptions { timeout: PATIENCE, ..ConnectOptions::new(url) };
     let begun = Instant::now();
     loop {
         match Client::connect(&options) {
-            Ok(client) => return client,
+            Ok(client) => return Some(client),
+            Err(_) if killed.load(Ordering::Relaxed) => return None,
             Err(error) => assert!(begun.elapsed() < PATIENCE, "the router cannot be connected to: {error}"),
         }
         std::thread::sleep(Duration::from_millis(10));
@@ -129,8 +136,7 @@ impl Book {
         Self { address, next: 0, missing, received, gone, accepted: 0, again: 0 }
     }
 
-    fn connect(&mut self, port: u16) -> Option<Connection<'_>> {
-        let mut client = connect(port);
+    fn connect(&mut self, mut client: Client) -> Option<Connection<'_>> {
         let sender = client.sender(Some(&self.address), SenderSettleMode::Unsettled).ok()?;
         let options = ReceiverOptions { address: Some(self.address.clone()), credit: 100, ..Default::default() };
         let receiver = client.receiver(&options).ok()?;
@@ -139,15 +145,16 @@ impl Book {
     }
 
     /// Sends, and takes every third message, until the connection is lost; takes only, if there are many.
-    fn work(&mut self, port: u16) {
+    fn work(&mut self, port: u16, killed: &AtomicBool) {
         let only_takes = self.missing.len() > BACKLOG;
-        let Some(mut connection) = self.connect(port) else { return };
+        let connection = connect_unless(port, killed).and_then(|client| self.connect(client));
+        let Some(mut connection) = connection else { return };
         while connection.turn(only_takes).is_ok() {}
     }
 
     /// Takes all there is, until nothing is missing.
     fn finish(&mut self, port: u16) {
-        let mut connection = self.connect(port).expect("there is a queue");
+        let mut connection = self.connect(connect(port)).expect("there is a queue");
         while !connection.book.missing.is_empty() {
             let came = connection.take(Instant::now() + PATIENCE).expect("the router serves");
             assert!(came, "lost of {}: {:?}", connection.book.address, connection.book.missing);
@@ -232,13 +239,15 @@ fn whatever_was_accepted_is_there_after_the_program_was_killed_again_and_again()
     let mut books: Vec<Book> = (0..CLIENTS).map(Book::new).collect();
     while goes_on(kills) {
         let mut router = Router::start(&config);
+        let killed = &AtomicBool::new(false);
         std::thread::scope(|scope| {
             for book in &mut books {
-                scope.spawn(|| book.work(port));
+                scope.spawn(|| book.work(port, killed));
             }
             drop(connect(port));
             std::thread::sleep(Duration::from_millis(400 + u64::from(kills * 37 % 400)));
             router.kill();
+            killed.store(true, Ordering::Relaxed);
         });
         kills += 1;
     }

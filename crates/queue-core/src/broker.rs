@@ -89,6 +89,11 @@ impl Broker {
         self.by_address.get(address).copied()
     }
 
+    /// How many queues there are.
+    pub fn queue_count(&self) -> usize {
+        self.queues.len()
+    }
+
     /// All queues, by id.
     pub fn queues(&self) -> impl Iterator<Item = (QueueId, &QueueSettings)> {
         self.queues.iter().map(|(id, queue)| (*id, &*queue.settings))

@@ -20,10 +20,13 @@ use super::node::Node;
 use super::receive::condition;
 use super::say::Say;
 use super::transactions::Coordinator;
-use super::wanted::{Kind, Receive, Wanted, invalid};
+use super::wanted::{Kind, Receive, Wanted, invalid, is_plain, not_plain};
 
 /// What a client may ask a node for that it gets.
 const CAPABILITIES: [&str; 6] = ["queue", "topic", "shared", "global", "durable", "create-on-demand"];
+
+/// Queues beyond which none are made because a client asks for them, so that nobody fills memory and start-up with them.
+const MOST_QUEUES: usize = 100_000;
 
 impl Node {
     /// The core wants a link. Its number is returned; it is attached, and answered, when the store is pumped.
@@ -178,6 +181,7 @@ impl Node {
         receives: bool,
     ) -> Result<Option<Destination>, ErrorCondition> {
         if let Some(lifetime) = node.dynamic {
+            self.may_make()?;
             self.make_dynamic(link, lifetime, receives);
             return Ok(None);
         }
@@ -185,7 +189,11 @@ impl Node {
             return Ok(Some(found));
         }
         match self.templates.best(&node.address) {
+            Some(_) if !is_plain(&node.address) => {
+                Err(ErrorCondition::new(names::INVALID_FIELD, not_plain(&node.address)))
+            }
             Some(template) => {
+                self.may_make()?;
                 let settings = QueueSettings { address: node.address.as_str().into(), ..template };
                 self.make_queue(settings, Waiter::Attach { link });
                 Ok(None)
@@ -198,6 +206,16 @@ impl Node {
                 ),
             )),
         }
+    }
+
+    /// Whether there may be one more queue that a client has made.
+    fn may_make(&self) -> Result<(), ErrorCondition> {
+        let count: usize = self.brokers.iter().map(queue_core::Broker::queue_count).sum();
+        if count < MOST_QUEUES {
+            return Ok(());
+        }
+        let text = format!("There are {count} queues already, and no more are made for clients: delete some");
+        Err(ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, text))
     }
 
     /// Has a queue made.
@@ -250,6 +268,7 @@ impl Node {
             }
             None => {}
         }
+        self.may_make()?;
         let durable = receive.survives && receive.durable;
         let side = Side::of(durable);
         let template = self.templates.topic(&receive.node.address);
@@ -340,7 +359,7 @@ impl Node {
 
     /// A queue is gone under its links.
     pub(super) fn queue_deleted(&mut self, place: Place, address: &str, _consumers: &[ConsumerId]) {
-        self.says.push(Say::Unlead { address: address.into() });
+        self.unlead(address);
         self.filters.remove(&place);
         self.promised.remove(&place);
         self.starved.remove(&place);

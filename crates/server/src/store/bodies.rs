@@ -14,6 +14,8 @@ const MOST_ENTRIES: usize = 64 * 1024;
 pub(super) const TRANSIENT: u64 = 1 << 62;
 /// Beginnings of messages with files that are kept at most.
 const MOST_BEGINNINGS: usize = 4096;
+/// What a message takes in memory beside its bytes.
+const OVERHEAD: u64 = 128;
 /// Of the bytes that may stay in memory, the share of those that were read back.
 const FETCHED_SHARE: u64 = 4;
 
@@ -69,6 +71,11 @@ impl Bodies {
     /// Bytes in memory.
     pub(super) fn bytes(&self) -> u64 {
         self.tail_bytes + self.fetched_bytes + self.transient_bytes
+    }
+
+    /// Bytes of messages that are in no log.
+    pub(super) fn transient_bytes(&self) -> u64 {
+        self.transient_bytes
     }
 
     /// Keeps the messages of an entry just appended to the log, which is later than all before.
@@ -200,7 +207,7 @@ impl Bodies {
 }
 
 fn size(whole: &Arc<Whole>) -> u64 {
-    whole.bytes().len() as u64
+    whole.bytes().len() as u64 + OVERHEAD
 }
 
 #[cfg(test)]
@@ -208,6 +215,9 @@ mod tests {
     use super::*;
     use crate::content::{Content, Layout};
     use crate::shard::LinkRef;
+
+    /// What two messages of 40 bytes take.
+    const TWO: u64 = 2 * (40 + OVERHEAD);
 
     fn whole(bytes: usize) -> Arc<Whole> {
         match Content::<LinkRef>::whole(&vec![0; bytes], Layout::plain(0)) {
@@ -222,10 +232,10 @@ mod tests {
 
     #[test]
     fn the_oldest_messages_leave_memory_when_there_are_too_many() {
-        let mut bodies = Bodies::new(100);
+        let mut bodies = Bodies::new(TWO);
         (1..=3).for_each(|entry| bodies.append(entry, vec![whole(40)]));
         assert!(bodies.get(body(1, 0)).is_none() && bodies.get(body(2, 0)).is_some());
-        assert_eq!(bodies.bytes(), 80);
+        assert_eq!(bodies.bytes(), TWO);
     }
 
     #[test]
@@ -240,7 +250,7 @@ mod tests {
 
     #[test]
     fn what_was_read_back_is_there_until_it_is_gone_or_others_take_its_room() {
-        let mut bodies = Bodies::new(400);
+        let mut bodies = Bodies::new(TWO * FETCHED_SHARE);
         for entry in 1..=3 {
             assert!(bodies.ask(body(entry, 7)) && !bodies.ask(body(entry, 7)));
             bodies.arrived(entry, 7, whole(40));

@@ -2,7 +2,7 @@
 
 use queue_core::{Broker, Room};
 
-use super::links::{Destination, Place, Role, Sender};
+use super::links::{Destination, Place, Role, Sender, Side};
 use super::node::Node;
 use super::say::Say;
 
@@ -17,7 +17,8 @@ impl Node {
     /// Fills a sender's credit up, if there is room. It is done in large steps, so that few frames are spent on it.
     pub(super) fn give_credit(&mut self, link: u32) {
         self.refresh_look(link);
-        let may_send = !self.is_stopping && self.journal.takes_more(MOST_IN_FLIGHT);
+        let crowded = self.is_crowded(link);
+        let may_send = !self.is_stopping && !crowded && self.journal.takes_more(MOST_IN_FLIGHT);
         let Self { links, brokers, promised, .. } = self;
         let Some(record) = links.get_mut(link as usize) else { return };
         let key = record.key;
@@ -51,10 +52,21 @@ impl Node {
         if free < WINDOW && !sender.starved {
             sender.starved = true;
             match limited {
+                _ if crowded => self.crowded.push_back(link),
                 Some(queue) if may_send => self.starved.entry(queue).or_default().push_back(link),
                 _ => self.held_back.push_back(link),
             }
         }
+    }
+
+    /// Whether a sender's messages would live in memory alone, and there is enough there.
+    fn is_crowded(&self, link: u32) -> bool {
+        let Some(Role::Sender(sender)) = self.links.get(link as usize).map(|link| &link.role) else { return false };
+        let in_memory = match sender.to {
+            Destination::Queue(place) => place.side == Side::Memory,
+            Destination::Topic(_) => sender.look.sides[Side::Memory as usize],
+        };
+        in_memory && self.bodies.transient_bytes() >= self.most_transient
     }
 
     /// A sender is gone: what it was promised is free for others.
@@ -78,6 +90,13 @@ impl Node {
     /// There may be room for everybody again.
     pub(super) fn room_for_all(&mut self) {
         for link in std::mem::take(&mut self.held_back) {
+            self.try_again(link);
+        }
+    }
+
+    /// There is memory again.
+    pub(super) fn room_in_memory(&mut self) {
+        for link in std::mem::take(&mut self.crowded) {
             self.try_again(link);
         }
     }

@@ -11,6 +11,7 @@ use super::journal::Waiter;
 use super::links::{Destination, Place, Side};
 use super::say::Say;
 use super::spec::{QueueView, StoreError, StoreSettings, TemplateSpec, TopicSpec};
+use super::wanted::{is_plain, not_plain};
 use super::{COORDINATOR, DYNAMIC, Store};
 use crate::shard::{ConnRef, Shards};
 
@@ -66,7 +67,7 @@ impl StoreHandle {
             let topics = node.brokers[0].topics().map(|(_, address)| Arc::clone(address));
             let addresses: Vec<Arc<str>> = queues.into_keys().chain(topics).collect();
             let own = [COORDINATOR, DYNAMIC].map(Arc::from);
-            for address in own.into_iter().chain(addresses) {
+            for address in own.into_iter().chain(addresses.into_iter().filter(|address| is_plain(address))) {
                 node.say(Say::Lead { address: (*address).into() });
             }
             node.learn_filters();
@@ -275,15 +276,8 @@ impl StoreHandle {
     }
 }
 
-/// What stands in an address that is a pattern where there are link routes.
 fn check_address(address: &str) -> Result<(), StoreError> {
-    let token = |token: &str| token == "*" || token == "#";
-    if address.is_empty() || address.split(['.', '/']).any(token) {
-        return Err(StoreError::Invalid(format!(
-            "'{address}' cannot be the address of a queue or topic: it must not be empty, and no part of it * or #"
-        )));
-    }
-    Ok(())
+    if is_plain(address) { Ok(()) } else { Err(StoreError::Invalid(not_plain(address))) }
 }
 
 fn refusal(refused: &Refused, of: &str) -> StoreError {

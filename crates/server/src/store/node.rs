@@ -21,6 +21,11 @@ use super::templates::Templates;
 use super::transactions::Transactions;
 use crate::content::Whole;
 
+/// Of the memory that there is, the share of messages that live in it alone; and how much where the system does not say how
+/// much memory there is.
+const TRANSIENT_SHARE: u64 = 4;
+const MOST_TRANSIENT: u64 = 1 << 30;
+
 /// All that the store is while it runs.
 pub(super) struct Node {
     /// By side.
@@ -54,6 +59,10 @@ pub(super) struct Node {
     pub(super) waiting_links: HashMap<BodyRef, Vec<u32>>,
     /// Messages that are being read to be appended to the log once more.
     pub(super) relocating: Relocating,
+    /// Senders that wait for memory.
+    pub(super) crowded: VecDeque<u32>,
+    /// Bytes of messages in memory alone from which on their senders wait.
+    pub(super) most_transient: u64,
     /// Nothing is delivered any more, and nobody gets credit.
     pub(super) is_stopping: bool,
     /// Unix time at the start of the shards' time, and that start.
@@ -122,6 +131,8 @@ impl Node {
             waiting_filters: HashMap::new(),
             waiting_links: HashMap::new(),
             relocating: Relocating::new(),
+            crowded: VecDeque::new(),
+            most_transient: crate::process::memory::available().map_or(MOST_TRANSIENT, |all| all / TRANSIENT_SHARE),
             is_stopping: false,
             start,
             began,
@@ -195,6 +206,10 @@ impl Node {
         self.distribute(now);
         // What was chosen for those who take everything settled is gone from its queue.
         self.apply_unlogged(time);
+        // In large steps.
+        if !self.crowded.is_empty() && self.bodies.transient_bytes() < self.most_transient / 8 * 7 {
+            self.room_in_memory();
+        }
         if self.journal.is_full() {
             self.seal(time);
         }

@@ -12,6 +12,7 @@ use super::links::{Destination, End, Place, Role, Sender, Side};
 use super::node::Node;
 use super::say::Say;
 use super::spec::QueueView;
+use super::wanted::is_plain;
 
 /// Bytes appended to the log after which a checkpoint is due.
 const CHECKPOINT_EVERY: u64 = 128 * 1024 * 1024;
@@ -24,7 +25,7 @@ impl Node {
                 (Command::CreateQueue(settings), Ok(Done::Created(queue))) => {
                     let place = Place { side, queue: *queue };
                     self.learn(place, settings);
-                    self.says.push(Say::Lead { address: (*settings.address).into() });
+                    self.lead(&settings.address);
                 }
                 (Command::ChangeQueue { queue, settings }, Ok(_)) => {
                     let place = Place { side, queue: *queue };
@@ -85,10 +86,24 @@ impl Node {
 
     /// The queue of a dead-letter or expiry address was made.
     pub(super) fn queue_made(&mut self, place: Place) {
-        if let Some(settings) = self.settings(place) {
-            let address = (*settings.address).into();
-            self.says.push(Say::Lead { address });
+        if let Some(settings) = self.settings(place).cloned() {
+            self.lead(&settings.address);
             self.epoch += 1;
+        }
+    }
+
+    /// Has the ways to a queue made. There are none to those whose address would be a pattern: subscriptions that are named
+    /// so, which are reached by their topic.
+    fn lead(&mut self, address: &str) {
+        if is_plain(address) {
+            self.says.push(Say::Lead { address: address.into() });
+        }
+    }
+
+    /// A queue is gone, and the ways to it.
+    pub(super) fn unlead(&mut self, address: &str) {
+        if is_plain(address) {
+            self.says.push(Say::Unlead { address: address.into() });
         }
     }
 

@@ -185,6 +185,12 @@ fn address_of(address: Option<&str>) -> String {
     plain_address(address.unwrap_or_default()).to_owned()
 }
 
+/// Whether messages can be led to an address as it is: it means nothing else to the core.
+pub(super) fn is_plain(address: &str) -> bool {
+    let token = |token: &str| token == "*" || token == "#";
+    !address.is_empty() && !address.ends_with(['.', '/']) && !address.split(['.', '/']).any(token)
+}
+
 /// How long a dynamic node is to live; by default as long as the link.
 fn lifetime(dynamic: bool, properties: Option<&Map>) -> Option<Lifetime> {
     let policy = properties.and_then(|properties| properties.get("lifetime-policy"));
@@ -202,6 +208,14 @@ fn lifetime(dynamic: bool, properties: Option<&Map>) -> Option<Lifetime> {
         Some(descriptor::DELETE_ON_NO_LINKS_OR_MESSAGES) => Lifetime::UnusedAndEmpty,
         _ => Lifetime::OnClose,
     })
+}
+
+/// Why an address is none of a queue or topic.
+pub(super) fn not_plain(address: &str) -> String {
+    format!(
+        "'{address}' cannot be the address of a queue or topic: it must not be empty, none of its parts * or #, and it \
+         must not end with . or /"
+    )
 }
 
 pub(super) fn invalid(text: impl Into<String>) -> ErrorCondition {

@@ -1,6 +1,7 @@
 //! Queues, with clients that speak AMQP over real sockets.
 
 mod basics;
+mod bounds;
 mod full;
 mod large;
 mod surface;
