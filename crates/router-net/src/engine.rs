@@ -14,6 +14,7 @@ use crate::local_addresses::LocalAddresses;
 use crate::neighbor::Links;
 use crate::node::NodeTable;
 use crate::throttle::{Throttle, Topic};
+use crate::trunks::Trunks;
 use crate::wire::{Body, ControlMessage, WireError};
 use crate::{Config, Hint, Level, LinkRef, LinkState, Module, NodeView, Output};
 use std::collections::{BTreeSet, VecDeque};
@@ -46,6 +47,7 @@ pub struct PathEngine {
     advertise_at: Duration,
     /// The topology has changed not long ago: advertisements are frequent.
     flux_until: Option<Duration>,
+    trunks: Trunks,
     compute_at: Option<Duration>,
     computed_at: Option<Duration>,
     radius: u32,
@@ -81,6 +83,7 @@ impl PathEngine {
             compared_at: now,
             advertise_at: now,
             flux_until: None,
+            trunks: Trunks::default(),
             compute_at: None,
             computed_at: None,
             radius: 0,

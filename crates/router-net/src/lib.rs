@@ -33,6 +33,7 @@ mod output;
 mod paths;
 mod sharing;
 mod throttle;
+mod trunks;
 mod view;
 mod wide;
 pub mod wire;

@@ -131,6 +131,11 @@ impl Node {
             touched: false,
         }
     }
+
+    /// It has spoken and is of the old kind.
+    pub(crate) fn is_old(&self) -> bool {
+        self.instance.is_some() && !self.shares
+    }
 }
 
 /// Other routers by number and by id, and by when something is to be done about them. Number 0 is this router, which is not
@@ -189,7 +194,7 @@ impl NodeTable {
             self.count(1);
             let Some(node) = self.slots.get_mut(usize::from(index.0)).and_then(Option::as_mut) else { continue };
             node.touched = false;
-            let old = node.instance.is_some() && !node.shares;
+            let old = node.is_old();
             self.old = self.old - usize::from(std::mem::replace(&mut node.counted_old, old)) + usize::from(old);
             let due = due(node);
             let before = std::mem::replace(&mut node.filed, due);

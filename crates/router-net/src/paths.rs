@@ -12,6 +12,8 @@ use std::collections::BinaryHeap;
 pub(crate) struct Graph {
     /// Of each router: neighbours, and what the way there costs.
     pub(crate) edges: Vec<Vec<(usize, u32)>>,
+    /// Which routers are of the old kind.
+    pub(crate) old: Vec<bool>,
 }
 
 /// How a router is reached from the one at the root.
@@ -25,6 +27,8 @@ struct Reached {
     last: usize,
     /// The way leads through the router asked for, or begins there.
     through: bool,
+    /// The way leads through a router of the old kind.
+    through_old: bool,
 }
 
 /// What the router at the root has to know of another.
@@ -40,6 +44,22 @@ pub(crate) struct Path {
     pub(crate) comes_by: Option<usize>,
     /// The other routers whose shortest way there leads through the root. Ascending.
     pub(crate) valid_origins: Vec<usize>,
+    /// The way leads through a router of the old kind.
+    pub(crate) through_old: bool,
+}
+
+impl Path {
+    /// Takes the way of before instead, if only this one leads through a router of the old kind. Others may go by either, so
+    /// the origins of both are valid.
+    pub(crate) fn keep(&mut self, before: Self) {
+        self.valid_origins.extend(before.valid_origins);
+        self.valid_origins.sort_unstable();
+        self.valid_origins.dedup();
+        if self.through_old && !before.through_old {
+            let Self { next_hop, cost, hops, through_old, .. } = before;
+            (self.next_hop, self.cost, self.hops, self.through_old) = (next_hop, cost, hops, through_old);
+        }
+    }
 }
 
 impl Graph {
@@ -48,8 +68,8 @@ impl Graph {
         let mut work = Work::default();
         self.tree(own, own, &mut work);
         let path = |(to, reached): (usize, &Option<Reached>)| {
-            let Reached { first, cost, hops, .. } = (*reached).filter(|_| to != own)?;
-            Some(Path { next_hop: first, cost, hops, comes_by: None, valid_origins: Vec::new() })
+            let Reached { first, cost, hops, through_old, .. } = (*reached).filter(|_| to != own)?;
+            Some(Path { next_hop: first, cost, hops, comes_by: None, valid_origins: Vec::new(), through_old })
         };
         let mut paths: Vec<Option<Path>> = work.reached.iter().enumerate().map(path).collect();
         for origin in (0..self.edges.len()).filter(|origin| *origin != own) {
@@ -72,7 +92,8 @@ impl Graph {
     /// The tree of shortest paths from `root`, and which of them lead through `own`: as far as it has to be known for that.
     fn tree(&self, root: usize, own: usize, work: &mut Work) {
         work.reset(self.edges.len());
-        let at_root = Reached { cost: 0, hops: 0, first: root, last: root, through: root == own };
+        let through = root == own;
+        let at_root = Reached { cost: 0, hops: 0, first: root, last: root, through, through_old: false };
         work.reached[root] = Some(at_root);
         work.open.push(Reverse((0, root)));
         // Routers to which the best way so far leads through `own`, and may lead on.
@@ -84,6 +105,7 @@ impl Graph {
             }
             let Some(via) = work.reached[from] else { continue };
             through_open -= usize::from(via.through);
+            let through_old = via.through_old || from != root && self.old[from];
             for &(to, more) in &self.edges[from] {
                 let cost = cost.saturating_add(more);
                 if work.reached[to].is_some_and(|known| known.cost <= cost) {
@@ -93,7 +115,7 @@ impl Graph {
                 let through = via.through || to == own;
                 through_open -= usize::from(work.reached[to].is_some_and(|known| known.through));
                 through_open += usize::from(through);
-                work.reached[to] = Some(Reached { cost, hops: via.hops + 1, first, last: from, through });
+                work.reached[to] = Some(Reached { cost, hops: via.hops + 1, first, last: from, through, through_old });
                 work.open.push(Reverse((cost, to)));
             }
             if through_open == 0 && work.visited[own] {

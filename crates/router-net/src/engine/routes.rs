@@ -1,7 +1,7 @@
 //! From link states to routes.
 
 use super::PathEngine;
-use crate::node::NodeRoute;
+use crate::node::{Node, NodeRoute};
 use crate::paths::{Graph, Path};
 use crate::{Level, Module, NodeIndex, Output, log};
 use std::collections::BTreeMap;
@@ -10,6 +10,8 @@ use std::time::Duration;
 /// The ways to all routers are listed in the log for so many routers at most, which is all that the old router can have. The
 /// lists grow with the square of the network.
 const LISTED: usize = 128;
+/// Within so many greetings routers of the old kind have found the ways of a changed network.
+const FOUND: u32 = 2;
 
 impl PathEngine {
     /// Routes are computed before the call at hand ends.
@@ -32,7 +34,17 @@ impl PathEngine {
         self.look_for_lost = true;
         let order = self.ordered();
         let own = order.iter().position(|index| *index == NodeIndex::SELF).unwrap_or_default();
-        let paths = self.graph(&order).paths(own);
+        let graph = self.graph(&order);
+        let mut paths = graph.paths(own);
+        let before = self.trunks.update(self.now, self.config.hello_interval * FOUND, &order, &graph);
+        if let Some(before) = before.filter(|_| self.nodes.old() > 0) {
+            self.compute_at = Some(before.until);
+            for (path, before) in paths.iter_mut().zip(before.graph.paths(own)) {
+                if let (Some(path), Some(before)) = (path, before) {
+                    path.keep(before);
+                }
+            }
+        }
         let radius = paths.iter().flatten().map(|path| path.hops).max().unwrap_or_default();
         let mut changed = false;
         for (index, path) in order.iter().zip(&paths) {
@@ -68,6 +80,7 @@ impl PathEngine {
         for (rank, index) in order.iter().enumerate() {
             ranks.insert(self.id_of(*index), rank);
         }
+        let old = order.iter().map(|index| self.nodes.get(*index).is_some_and(Node::is_old)).collect();
         let edges = order.iter().map(|index| {
             let peers = match self.nodes.get(*index) {
                 Some(node) => node.link_state.as_ref().map(|state| &state.peers),
@@ -75,7 +88,7 @@ impl PathEngine {
             };
             peers.into_iter().flatten().filter_map(|(id, cost)| Some((*ranks.get(id.as_str())?, *cost))).collect()
         });
-        Graph { edges: edges.collect() }
+        Graph { edges: edges.collect(), old }
     }
 
     fn id_of(&self, index: NodeIndex) -> &str {

@@ -3,6 +3,7 @@
 
 mod faults;
 mod network;
+mod new_ways;
 mod old_router;
 mod properties;
 mod sharing;
