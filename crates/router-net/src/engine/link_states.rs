@@ -36,12 +36,13 @@ impl PathEngine {
     /// waits until each of the others asks for it; but it takes what it has not asked for.)
     pub(super) fn advertise(&mut self) {
         let flux = self.flux_until.is_some();
-        self.advertise_at = self.now + if flux { self.config.ra_interval_flux } else { self.config.ra_interval };
+        let interval = if flux { self.config.ra_interval_flux } else { self.config.ra_interval };
         self.share(NodeIndex::SELF);
         if self.compared_at + self.config.ra_interval <= self.now {
             self.compared_at = self.now;
             self.compare();
         }
+        self.advertise_at = self.now + interval.min(self.compared_at + self.config.ra_interval - self.now);
         if !self.floods() {
             return;
         }

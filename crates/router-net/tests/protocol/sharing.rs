@@ -128,14 +128,19 @@ fn a_router_of_the_old_kind_may_be_replaced_by_one_that_shares_and_back() {
 
 #[test]
 fn what_was_lost_on_its_way_is_found_when_neighbours_compare() {
-    let mut network = ring(&[]);
-    network.run(SECOND * 10);
-    network.loss = 1_000;
-    network.address("A", "M0lost", true);
-    network.run(Duration::from_millis(500));
-    network.loss = 0;
-    network.run(SECOND * 40);
-    network.assert_converged();
+    // They do so every 30 seconds, whatever they have said meanwhile.
+    for pause in [10, 15, 20, 25] {
+        let mut network = ring(&[]);
+        network.run(SECOND * pause);
+        network.cut(network.wire("D", "E"));
+        network.run(SECOND);
+        network.loss = 1_000;
+        network.address("A", "M0lost", true);
+        network.run(Duration::from_millis(500));
+        network.loss = 0;
+        network.run(SECOND * 31);
+        network.assert_converged();
+    }
 }
 
 #[test]
