@@ -213,7 +213,7 @@ test('a number is put on the page of charts and taken off again', { skip }, asyn
 });
 
 const ALL = [
-  ['overview', 'Overview'], ['topology', 'Topology'], ['topology?list=yes', 'Topology'], ['flow', 'Message flow'], ['charts', 'Charts'], ['addresses', 'Addresses'], ['queues', 'Queues'], ['links', 'Links'], ['connections', 'Connections'],
+  ['overview', 'Overview'], ['topology', 'Topology'], ['topology?list=yes', 'Topology'], ['flow', 'Message flow'], ['charts', 'Charts'], ['addresses', 'Addresses'], ['queues', 'Queues'], ['messages', 'Messages'], ['links', 'Links'], ['connections', 'Connections'],
   ['listeners', 'Listeners'], ['connectors', 'Connectors'], ['auto-links', 'Auto-links'], ['link-routes', 'Link routes'], ['logs?levels=yes', 'Logs'], ['entities', 'Entities'], ['schema', 'Schema'], ['notices', 'Notices'],
 ];
 

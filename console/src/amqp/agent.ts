@@ -1,8 +1,10 @@
 // A connection to one router, over which management requests go to any router of its network.
 import * as rheaModule from 'rhea';
 import { plain } from './plain';
-import type { Ending, Failure, Reply, Request, Target } from './protocol';
+import type { Ending, Failure, ReceiveOrder, ReceiveReport, Reply, Request, SendOrder, SendReport, Target } from './protocol';
+import { Receiving } from './receiving';
 import { mechanisms } from './sasl';
+import { Sending } from './sending';
 
 // rhea's typings describe its Node.js side; what is used here is little, and named below.
 /* eslint-disable @typescript-eslint/no-explicit-any */
@@ -39,6 +41,8 @@ export class Agent {
   private readonly unsent = new Map<any, string[]>();
   private readonly deliveries = new Map<any, string>();
   private readonly senders = new Map<string, any>();
+  /** What sends and receives messages now. */
+  private readonly tasks = new Set<{ lost(): void }>();
   private anonymous: any;
   private anonymousRefused = false;
   private replyTo: string | undefined;
@@ -49,7 +53,7 @@ export class Agent {
   constructor(target: Target, handler: Handler, Socket: unknown = globalThis.WebSocket) {
     this.handler = handler;
     const container = rhea.create_container();
-    for (const event of ['connection_error', 'disconnected', 'error', 'session_error', 'receiver_error', 'sender_error']) {
+    for (const event of ['connection_error', 'disconnected', 'error', 'session_error', 'session_close', 'receiver_error', 'sender_error']) {
       container.on(event, () => {});
     }
     this.connection = container.connect({
@@ -77,6 +81,26 @@ export class Agent {
       this.waiting.set(id, { request, resolve, reject, timer: setTimeout(give, request.patience ?? PATIENCE) });
       this.submit(id, request);
     });
+  }
+
+  /** Sends messages over a session of their own; what is returned stops it. */
+  send(order: SendOrder, report: (report: SendReport) => void): () => void {
+    const task = new Sending(this.connection, order, (now) => {
+      report(now);
+      if (now.phase === 'over') this.tasks.delete(task);
+    });
+    this.tasks.add(task);
+    return () => task.stop();
+  }
+
+  /** Receives messages, likewise. */
+  receive(order: ReceiveOrder, report: (report: ReceiveReport) => void): () => void {
+    const task = new Receiving(this.connection, order, (now) => {
+      report(now);
+      if (now.phase === 'over') this.tasks.delete(task);
+    });
+    this.tasks.add(task);
+    return () => task.stop();
   }
 
   close() {
@@ -221,6 +245,7 @@ export class Agent {
     if (this.over) return;
     this.over = true;
     for (const id of [...this.waiting.keys()]) this.settle(id, 'lost', 'The connection was lost before the answer came.');
+    for (const task of [...this.tasks]) task.lost();
     this.handler.ended(ending, text);
   }
 }

@@ -1,5 +1,5 @@
 // The page's side of the worker that speaks AMQP.
-import type { Ending, Failure, FromWorker, Reply, Request, Target, ToWorker } from './protocol';
+import type { Ending, Failure, FromWorker, ReceiveOrder, ReceiveReport, Reply, Request, SendOrder, SendReport, Target, ToWorker } from './protocol';
 
 /** A request that got no answer, or an answer that says no. */
 export class ManagementError extends Error {
@@ -24,6 +24,8 @@ export interface Management {
 export class Client implements Management {
   private readonly worker: Worker;
   private readonly pending = new Map<number, { resolve(reply: Reply): void; reject(error: Error): void }>();
+  private readonly sendings = new Map<number, (report: SendReport) => void>();
+  private readonly receivings = new Map<number, (report: ReceiveReport) => void>();
   private serial = 0;
 
   constructor(observer: Observer) {
@@ -48,6 +50,22 @@ export class Client implements Management {
     });
   }
 
+  /** Sends messages; what comes back stops it before its time. The last report says `over`. */
+  send(order: SendOrder, hear: (report: SendReport) => void): () => void {
+    const id = ++this.serial;
+    this.sendings.set(id, hear);
+    this.post({ kind: 'send', id, order });
+    return () => this.post({ kind: 'stop', id });
+  }
+
+  /** Receives messages, likewise. */
+  receive(order: ReceiveOrder, hear: (report: ReceiveReport) => void): () => void {
+    const id = ++this.serial;
+    this.receivings.set(id, hear);
+    this.post({ kind: 'receive', id, order });
+    return () => this.post({ kind: 'stop', id });
+  }
+
   private post(message: ToWorker) {
     this.worker.postMessage(message);
   }
@@ -58,6 +76,14 @@ export class Client implements Management {
         return observer.opened(message.container, message.properties);
       case 'ended':
         return observer.ended(message.ending, message.text);
+      case 'sending':
+        this.sendings.get(message.id)?.(message.report);
+        if (message.report.phase === 'over') this.sendings.delete(message.id);
+        return;
+      case 'receiving':
+        this.receivings.get(message.id)?.(message.report);
+        if (message.report.phase === 'over') this.receivings.delete(message.id);
+        return;
       case 'reply':
         this.pending.get(message.id)?.resolve(message.reply);
         break;

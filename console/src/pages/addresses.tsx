@@ -85,6 +85,7 @@ function Details({ address, views }: { address: NetworkAddress; views: Parameter
           ['Priority', address.priority ?? 'of the messages'],
           ['Consumers', `${count(address.consumers)} attached, ${count(address.containers)} brokers`],
           ['Links', <a href={href('links', '', { q: address.text })}>Links of this address</a>],
+          ...(address.class === 'mobile' && !address.internal ? [['Messages', <a href={href('messages', '', { address: address.text })}>Send or receive</a>] as const] : []),
         ]}
       />
       <h3>On each router, deliveries a second</h3>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { bytes, count, duration, perSecond } from '../model/format';
 import type { Item } from '../model/items';
 import { TYPES } from '../model/types';
+import { href } from '../route';
 import { AttributeChart } from '../ui/entity';
 import { EntityList } from '../ui/entity-list';
 import { Facts } from '../ui/parts';
@@ -63,6 +64,7 @@ function Details({ item }: { item: Item }) {
           ['Oldest', age(row)],
           ['Kept', row['durable'] ? 'on disk' : 'in memory only'],
           ['Limits', [row['maxMessages'] && `${count(row['maxMessages'])} messages`, row['maxBytes'] && bytes(row['maxBytes'])].filter(Boolean).join(', ') || 'none'],
+          ['Clients', <a href={href('messages', '', { address: String(row['address'] ?? '') })}>Send or receive messages</a>],
           ['Dead letters', row['deadLetterAddress'] ? `go to ${String(row['deadLetterAddress'])}` : 'are dropped'],
         ]}
       />

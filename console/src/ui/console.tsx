@@ -11,6 +11,7 @@ import { LinksPage } from '../pages/links';
 import { ConnectorsPage, ListenersPage } from '../pages/listeners';
 import { AutoLinksPage, LinkRoutesPage } from '../pages/routes';
 import { LogsPage } from '../pages/logs';
+import { MessagesPage } from '../pages/messages';
 import { NoticesPage } from '../pages/notices';
 import { OverviewPage } from '../pages/overview';
 import { QueuesPage } from '../pages/queues';
@@ -30,6 +31,7 @@ export const PAGES: Record<string, ComponentType> = {
   charts: ChartsPage,
   addresses: AddressesPage,
   queues: QueuesPage,
+  messages: MessagesPage,
   links: LinksPage,
   connections: ConnectionsPage,
   listeners: ListenersPage,

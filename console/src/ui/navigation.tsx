@@ -2,7 +2,7 @@ import { href } from '../route';
 
 const GROUPS: [string, [string, string][]][] = [
   ['Network', [['overview', 'Overview'], ['topology', 'Topology'], ['flow', 'Message flow'], ['charts', 'Charts']]],
-  ['Traffic', [['addresses', 'Addresses'], ['queues', 'Queues'], ['links', 'Links'], ['connections', 'Connections']]],
+  ['Traffic', [['addresses', 'Addresses'], ['queues', 'Queues'], ['messages', 'Messages'], ['links', 'Links'], ['connections', 'Connections']]],
   ['Configuration', [['listeners', 'Listeners'], ['connectors', 'Connectors'], ['auto-links', 'Auto-links'], ['link-routes', 'Link routes']]],
   ['Management', [['logs', 'Logs'], ['entities', 'Entities'], ['schema', 'Schema']]],
 ];
