@@ -13,7 +13,7 @@ pub mod names;
 pub mod repr;
 pub mod schema;
 
-pub use agent::{Agent, Later};
+pub use agent::{Agent, Later, about};
 pub use attributes::Attributes;
 pub use backend::{Backend, RequestContext};
 pub use failure::{Failure, status};

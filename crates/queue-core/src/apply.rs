@@ -7,6 +7,8 @@ mod leave;
 mod manage;
 mod queues;
 mod settle;
+pub(crate) mod sweep;
+mod templates;
 mod transaction;
 
 use crate::body::BodyRef;
@@ -59,8 +61,12 @@ impl Broker {
             Command::DeleteQueue { queue, if_empty, orphans } => {
                 self.delete_queue(*queue, *if_empty, *orphans, context)
             }
-            Command::CreateTopic { address } => self.create_topic(address),
+            Command::CreateTopic(settings) => self.create_topic(settings),
+            Command::ChangeTopic { topic, settings } => self.change_topic(*topic, settings),
             Command::DeleteTopic { topic } => self.delete_topic(*topic),
+            Command::SetTemplate { settings, is_new } => self.set_template(settings, *is_new),
+            Command::DeleteTemplate { pattern } => self.delete_template(pattern),
+            Command::Sweep { queue, most } => self.sweep(*queue, *most, context),
             Command::Enqueue(enqueue) => self.enqueue(enqueue, context),
             Command::Settle(settle) => self.settle(settle, context),
             Command::Expire { queue, items } => self.expire(*queue, items, context),

@@ -2,6 +2,7 @@
 
 use crate::acquire::Acquisitions;
 use crate::apply::bodies::Kept;
+use crate::apply::sweep::Doomed;
 use crate::body::BodyRef;
 use crate::consumer::Consumer;
 use crate::ids::{ConsumerId, Millis, QueueId, TopicId};
@@ -24,6 +25,10 @@ pub struct Broker {
     // === replicated
     pub(crate) queues: BTreeMap<QueueId, Box<Queue>>,
     pub(crate) topics: BTreeMap<TopicId, Topic>,
+    /// By pattern.
+    pub(crate) templates: BTreeMap<Arc<str>, Arc<QueueSettings>>,
+    /// Queues that were deleted and whose messages are still to go.
+    pub(crate) doomed: BTreeMap<QueueId, Doomed>,
     /// The last id that was given to a queue or topic.
     pub(crate) last_id: u64,
     /// How many messages there are of those bytes that more than one queue has.
@@ -60,7 +65,8 @@ pub enum Node {
 /// An address whose messages go to all queues that are bound to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Topic {
-    pub(crate) address: Arc<str>,
+    /// What the queues of its subscriptions are like; the address is the topic's.
+    pub(crate) settings: Arc<QueueSettings>,
     pub(crate) queues: BTreeSet<QueueId>,
 }
 
@@ -104,9 +110,19 @@ impl Broker {
         self.queues.get(&queue).map(|queue| &queue.settings)
     }
 
-    /// All topics, by id, with their addresses.
-    pub fn topics(&self) -> impl Iterator<Item = (TopicId, &Arc<str>)> {
-        self.topics.iter().map(|(id, topic)| (*id, &topic.address))
+    /// All topics, by id: their addresses, and what the queues of their subscriptions are like.
+    pub fn topics(&self) -> impl Iterator<Item = (TopicId, &Arc<QueueSettings>)> {
+        self.topics.iter().map(|(id, topic)| (*id, &topic.settings))
+    }
+
+    /// What the queues of a topic's subscriptions are like; the address is the topic's.
+    pub fn topic(&self, topic: TopicId) -> Option<&Arc<QueueSettings>> {
+        self.topics.get(&topic).map(|topic| &topic.settings)
+    }
+
+    /// What queues are like that are made when they are needed, by pattern, which stands in the place of the address.
+    pub fn templates(&self) -> impl Iterator<Item = &Arc<QueueSettings>> {
+        self.templates.values()
     }
 
     /// The queues that are bound to a topic, by id.

@@ -128,15 +128,33 @@ pub enum Command {
         /// What becomes of its messages.
         orphans: Orphans,
     },
-    /// A new topic. [`Done::TopicCreated`](crate::Done::TopicCreated) says its id.
-    CreateTopic {
-        /// The address; no queue and no other topic has the same.
-        address: Arc<str>,
+    /// A new topic: its address, which no queue and no other topic has, and what the queues of its subscriptions are like.
+    /// [`Done::TopicCreated`](crate::Done::TopicCreated) says its id.
+    CreateTopic(Box<QueueSettings>),
+    /// Subscriptions that are made from now on are like this. The address of a topic cannot change.
+    ChangeTopic {
+        /// The topic.
+        topic: TopicId,
+        /// All their settings.
+        settings: Box<QueueSettings>,
     },
     /// The end of a topic. Refused while queues are bound to it.
     DeleteTopic {
         /// The topic.
         topic: TopicId,
+    },
+    /// Says what the queues of a pattern are like that are made when they are needed; the pattern stands in the place of the
+    /// address. Who makes them is the host.
+    SetTemplate {
+        /// All their settings.
+        settings: Box<QueueSettings>,
+        /// Refuse if there is one for this pattern; otherwise refuse if there is none.
+        is_new: bool,
+    },
+    /// The end of a template. Its queues stay.
+    DeleteTemplate {
+        /// The pattern.
+        pattern: Arc<str>,
     },
     /// A message.
     Enqueue(Box<Enqueue>),
@@ -172,6 +190,14 @@ pub enum Command {
         queue: QueueId,
         /// Which messages.
         what: Selection,
+    },
+    /// Removes messages of a queue that was deleted and had many
+    /// ([`Broker::handle_timeout`](crate::Broker::handle_timeout) asks for it).
+    Sweep {
+        /// The queue that was deleted.
+        queue: QueueId,
+        /// At most so many.
+        most: u64,
     },
     /// All of these or none. Only [`Command::Enqueue`] and [`Command::Settle`] can be in it.
     Transaction(Vec<Command>),

@@ -61,7 +61,7 @@ pub use ids::{AcqId, BadSeq, ConsumerId, DEFAULT_PRIORITY, EntryIndex, Millis, Q
 pub use local::{Assignment, Candidate, Match, MatchAll, Matcher};
 pub use output::{Applied, Done, Event, Output, Refused};
 pub use overlay::{Death, Overlay, Reason};
-pub use peek::{Living, Peeked};
+pub use peek::{Extent, Living, Peeked};
 pub use ranges::Ranges;
 pub use settings::{DEFAULT_DELIVERY_LIMIT, Lifetime, Overflow, QueueSettings};
 pub use snapshot::{Restore, RestoreError, Snapshot};

@@ -45,6 +45,9 @@ pub enum Refused {
         /// The address.
         queue: Arc<str>,
     },
+    /// There is no template for this pattern (any more).
+    #[error("there is no such template: it has been deleted")]
+    NoTemplate,
     /// The message has been here before. Not an error to its sender: it is to be accepted, and has been dropped.
     #[error("the message is a duplicate of one that is known")]
     Duplicate,

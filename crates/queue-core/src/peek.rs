@@ -2,8 +2,9 @@
 
 use crate::body::BodyRef;
 use crate::broker::Broker;
-use crate::ids::{ConsumerId, Millis, QueueId, Seq};
+use crate::ids::{ConsumerId, Millis, PRIORITIES, QueueId, Seq};
 use crate::overlay::Overlay;
+use crate::ranges::Ranges;
 use crate::store::entry::NEVER;
 use std::sync::Arc;
 
@@ -47,6 +48,10 @@ pub struct Living {
     pub size: u64,
 }
 
+/// Where a queue ended at some time.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent([u64; PRIORITIES]);
+
 impl Broker {
     /// The first so many messages of a queue at a place or behind it, in the order of delivery. Those that are held and
     /// those that are not due are among them.
@@ -77,9 +82,38 @@ impl Broker {
         found
     }
 
+    /// Where a queue ends now: what comes later is behind it. `None`: it is not there.
+    pub fn extent(&self, queue: QueueId) -> Option<Extent> {
+        let queue = self.queues.get(&queue)?;
+        Some(Extent(std::array::from_fn(|lane| queue.lanes.next_in(lane))))
+    }
+
+    /// The first so many places of messages at a place or behind it that are within `extent`, in the order of delivery, and
+    /// where to go on if there are more.
+    pub fn slice(&self, queue: QueueId, extent: &Extent, from: Seq, most: usize) -> (Ranges, Option<Seq>) {
+        let mut found = Ranges::new();
+        let Some(queue) = self.queues.get(&queue) else { return (found, None) };
+        let (mut count, mut next) = (0, from);
+        while let Some(seq) = queue.lanes.present_from(next) {
+            if count == most {
+                return (found, Some(seq));
+            }
+            if seq.number() < extent.0[seq.lane()] {
+                found.push(seq);
+                count += 1;
+                next = seq.next();
+            } else {
+                next = Seq::new(seq.lane() + 1, 0);
+            }
+        }
+        (found, None)
+    }
+
     /// The files of all messages that have one of their own. Looks at every message: for the start of a host.
     pub fn files(&self) -> Vec<u64> {
-        let chunks = self.queues.values().flat_map(|queue| queue.lanes.lanes()).flat_map(|(_, of)| of.chunks.values());
+        let doomed = self.doomed.values().map(|doomed| &doomed.queue);
+        let all = self.queues.values().chain(doomed);
+        let chunks = all.flat_map(|queue| queue.lanes.lanes()).flat_map(|(_, of)| of.chunks.values());
         let bodies = chunks.flat_map(|chunk| chunk.entries()).map(|(_, entry)| entry.body());
         bodies.filter_map(|body| if let BodyRef::Large { file } = body { Some(file) } else { None }).collect()
     }

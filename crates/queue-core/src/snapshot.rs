@@ -10,6 +10,7 @@ pub use restore::{Restore, RestoreError};
 use crate::broker::{Broker, Topic};
 use crate::duplicates::Duplicates;
 use crate::ids::{PRIORITIES, QueueId, TopicId};
+use crate::queue::Queue;
 use crate::settings::QueueSettings;
 use crate::stats::Totals;
 use crate::store::Chunk;
@@ -26,12 +27,16 @@ const MAX_RECORD: usize = 256 * 1024 * 1024;
 
 mod kind {
     pub(super) const HEAD: u8 = 1;
-    pub(super) const TOPIC: u8 = 2;
+    /// As it was before topics had settings: an id and an address. Read, and not written any more.
+    pub(super) const PLAIN_TOPIC: u8 = 2;
     pub(super) const SHARED: u8 = 3;
     pub(super) const QUEUE: u8 = 4;
     pub(super) const KNOWN: u8 = 5;
     pub(super) const CHUNK: u8 = 6;
     pub(super) const END: u8 = 7;
+    pub(super) const TOPIC: u8 = 8;
+    pub(super) const TEMPLATE: u8 = 9;
+    pub(super) const DOOMED: u8 = 10;
 }
 
 /// How many ids or shared bodies are in one record.
@@ -44,6 +49,7 @@ pub struct Snapshot {
     at: EntryIndex,
     last_id: u64,
     topics: BTreeMap<TopicId, Topic>,
+    templates: BTreeMap<Arc<str>, Arc<QueueSettings>>,
     shared: Vec<(BodyRef, u32)>,
     queues: Vec<QueueSnapshot>,
 }
@@ -56,30 +62,40 @@ struct QueueSnapshot {
     known: Duplicates,
     next: [u64; PRIORITIES],
     chunks: Vec<(u8, u64, Chunk)>,
+    /// It was deleted; whether its messages go to the dead-letter address.
+    doomed: Option<bool>,
+}
+
+impl QueueSnapshot {
+    fn of(queue: &Queue, doomed: Option<bool>) -> Self {
+        let lanes = queue.lanes.lanes();
+        let chunks = lanes.flat_map(|(lane, of)| {
+            let used = of.chunks.iter().filter(|(_, chunk)| !chunk.present.is_empty());
+            used.map(move |(number, chunk)| (lane as u8, *number, (**chunk).clone()))
+        });
+        Self {
+            id: queue.id,
+            settings: queue.settings.clone(),
+            totals: queue.totals,
+            known: queue.known.clone(),
+            next: std::array::from_fn(|lane| queue.lanes.next_in(lane)),
+            chunks: chunks.collect(),
+            doomed,
+        }
+    }
 }
 
 impl Broker {
     /// The replicated half as it is now, `at` being the last entry that was applied.
     pub fn snapshot(&self, at: EntryIndex) -> Snapshot {
-        let queues = self.queues.values().map(|queue| {
-            let lanes = queue.lanes.lanes();
-            let chunks = lanes.flat_map(|(lane, of)| {
-                let used = of.chunks.iter().filter(|(_, chunk)| !chunk.present.is_empty());
-                used.map(move |(number, chunk)| (lane as u8, *number, (**chunk).clone()))
-            });
-            QueueSnapshot {
-                id: queue.id,
-                settings: queue.settings.clone(),
-                totals: queue.totals,
-                known: queue.known.clone(),
-                next: std::array::from_fn(|lane| queue.lanes.next_in(lane)),
-                chunks: chunks.collect(),
-            }
-        });
+        // Those that are deleted come first: another queue may have the address by now.
+        let doomed = self.doomed.values().map(|doomed| QueueSnapshot::of(&doomed.queue, Some(doomed.bury)));
+        let queues = doomed.chain(self.queues.values().map(|queue| QueueSnapshot::of(queue, None)));
         Snapshot {
             at,
             last_id: self.last_id,
             topics: self.topics.clone(),
+            templates: self.templates.clone(),
             shared: self.shared.iter().map(|(body, count)| (*body, *count)).collect(),
             queues: queues.collect(),
         }
@@ -106,8 +122,11 @@ impl Snapshot {
         for (id, topic) in &self.topics {
             sink(record.of(kind::TOPIC, |out| {
                 out.number(id.0);
-                out.text(&topic.address);
+                topic.settings.encode(out);
             }))?;
+        }
+        for settings in self.templates.values() {
+            sink(record.of(kind::TEMPLATE, |out| settings.encode(out)))?;
         }
         for some in self.shared.chunks(IN_ONE) {
             sink(record.of(kind::SHARED, |out| {
@@ -163,6 +182,9 @@ impl QueueSnapshot {
                 out.extend_from_slice(&present.to_bytes());
                 out.bytes(&entries);
             }))?;
+        }
+        if let Some(bury) = self.doomed {
+            sink(record.of(kind::DOOMED, |out| out.flag(bury)))?;
         }
         Ok(())
     }

@@ -19,6 +19,12 @@ impl Later {
         Self { reply_to: request.reply_to().to_owned(), correlation_id: request.correlation_id().cloned() }
     }
 
+    /// For a request that is answered by somebody else. `None`: it does not say where to.
+    pub fn of(request: &Message) -> Option<Self> {
+        let reply_to = request.properties.reply_to.clone().filter(|address| !address.is_empty())?;
+        Some(Self { reply_to, correlation_id: request.properties.correlation_id.clone() })
+    }
+
     /// The reply, and the address to send it to.
     pub fn reply(self, done: Result<Attributes, Failure>) -> (String, Message) {
         let reply = match done {

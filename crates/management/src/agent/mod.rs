@@ -17,6 +17,7 @@ mod view;
 
 use crate::backend::{Backend, RequestContext};
 use crate::failure::Failure;
+use crate::schema::EntityType;
 use amqp::Value;
 use amqp::message::Message;
 pub use later::Later;
@@ -81,6 +82,12 @@ impl Agent {
         self.serial += 1;
         serial
     }
+}
+
+/// The entity type that a request names, and its operation, in upper case with dashes. `None`: it does not say both.
+pub fn about(request: &Message) -> Option<(&'static EntityType, String)> {
+    let request = Request::new(request);
+    Some((crate::schema::entity_type(request.word("type")?)?, request.operation()?))
 }
 
 /// Cuts a text that is too long for the log.

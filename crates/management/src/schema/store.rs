@@ -234,7 +234,7 @@ pub static QUEUE_TEMPLATE: EntityType = EntityType::new(
     &QUEUE_SETTINGS,
     "Queues that are made as soon as somebody sends to them or receives from them. (Not in Qpid Dispatch Router.)",
 )
-.operations(&["CREATE", "DELETE"])
+.operations(&["CREATE", "UPDATE", "DELETE"])
 .attributes(&[text(
     "pattern",
     "Which addresses are such queues; `*` stands for one token, `#` for any number of them.",
@@ -250,5 +250,5 @@ pub static TOPIC: EntityType = EntityType::new(
     "An address of which every subscription gets its own copy of each message. The other attributes are those of the \
      subscriptions' queues. (Not in Qpid Dispatch Router.)",
 )
-.operations(&["CREATE", "DELETE"])
+.operations(&["CREATE", "UPDATE", "DELETE"])
 .attributes(&[text("address", "Its address.").required().create()]);

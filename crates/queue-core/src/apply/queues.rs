@@ -4,7 +4,7 @@ use super::Context;
 use super::bury::Corpse;
 use crate::broker::{Broker, Node, Topic};
 use crate::command::Orphans;
-use crate::ids::{QueueId, Seq, TopicId};
+use crate::ids::{ConsumerId, QueueId, Seq, TopicId};
 use crate::output::{Applied, Done, Event, Refused};
 use crate::overlay::Reason;
 use crate::queue::Queue;
@@ -131,32 +131,50 @@ impl Broker {
         }
         let settings = queue.settings.clone();
         let bury = orphans == Orphans::DeadLetter && settings.dead_letter_address.is_some();
-        let mut next = Seq::FIRST;
-        while let Some(seq) = self.queues.get(&id).and_then(|queue| queue.lanes.present_from(next)) {
-            next = seq.next();
+        for seq in self.leaving_at_once(id) {
             let Some(entry) = self.leave(id, seq, !bury, context) else { continue };
             if bury {
                 context.dead.push_back(Corpse::new(id, &settings, entry, Reason::QueueDeleted, None));
             }
         }
-        self.unbind(&settings, id);
-        self.by_address.remove(&settings.address);
-        let consumers = self.forget_queue(id);
+        let consumers = self.remove_queue(id, &settings, bury);
         context.events.push(Event::QueueDeleted { queue: id, address: settings.address.clone(), consumers });
         Ok(Done::Deleted)
     }
 
-    pub(super) fn create_topic(&mut self, address: &Arc<str>) -> Applied {
-        if address.is_empty() {
-            return Err(Refused::BadSettings("a topic needs an address"));
+    /// A queue is not there any more; what is left in it goes later. Returns its consumers.
+    pub(crate) fn remove_queue(&mut self, id: QueueId, settings: &QueueSettings, bury: bool) -> Vec<ConsumerId> {
+        self.unbind(settings, id);
+        self.by_address.remove(&settings.address);
+        let (rest, consumers) = self.forget_queue(id);
+        self.doom(rest, bury);
+        consumers
+    }
+
+    pub(super) fn create_topic(&mut self, settings: &QueueSettings) -> Applied {
+        if let Some(problem) = settings.problem() {
+            return Err(Refused::BadSettings(problem));
         }
+        let address = &settings.address;
         if self.by_address.contains_key(address) {
             return Err(Refused::Exists(address.clone()));
         }
         let id = TopicId(self.next_id());
         self.by_address.insert(address.clone(), Node::Topic(id));
-        self.topics.insert(id, Topic { address: address.clone(), queues: BTreeSet::new() });
+        self.topics.insert(id, Topic { settings: Arc::new(settings.clone()), queues: BTreeSet::new() });
         Ok(Done::TopicCreated(id))
+    }
+
+    pub(super) fn change_topic(&mut self, id: TopicId, settings: &QueueSettings) -> Applied {
+        if let Some(problem) = settings.problem() {
+            return Err(Refused::BadSettings(problem));
+        }
+        let topic = self.topics.get_mut(&id).ok_or(Refused::NoTopic)?;
+        if topic.settings.address != settings.address {
+            return Err(Refused::BadSettings("the address of a topic cannot change: make another one"));
+        }
+        topic.settings = Arc::new(settings.clone());
+        Ok(Done::Changed)
     }
 
     pub(super) fn delete_topic(&mut self, id: TopicId) -> Applied {
@@ -164,7 +182,7 @@ impl Broker {
         if !topic.queues.is_empty() {
             return Err(Refused::InUse);
         }
-        self.by_address.remove(&topic.address);
+        self.by_address.remove(&topic.settings.address);
         self.topics.remove(&id);
         Ok(Done::Deleted)
     }

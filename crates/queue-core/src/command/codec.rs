@@ -35,7 +35,8 @@ mod tag {
     pub(super) const CREATE_QUEUE: u8 = 1;
     pub(super) const CHANGE_QUEUE: u8 = 2;
     pub(super) const DELETE_QUEUE: u8 = 3;
-    pub(super) const CREATE_TOPIC: u8 = 4;
+    /// As it was before topics had settings: an address. Read, and not written any more.
+    pub(super) const CREATE_PLAIN_TOPIC: u8 = 4;
     pub(super) const DELETE_TOPIC: u8 = 5;
     pub(super) const ENQUEUE: u8 = 6;
     pub(super) const SETTLE: u8 = 7;
@@ -45,6 +46,11 @@ mod tag {
     pub(super) const RETRY: u8 = 11;
     pub(super) const TRANSACTION: u8 = 12;
     pub(super) const RELOCATE: u8 = 13;
+    pub(super) const CREATE_TOPIC: u8 = 14;
+    pub(super) const CHANGE_TOPIC: u8 = 15;
+    pub(super) const SET_TEMPLATE: u8 = 16;
+    pub(super) const DELETE_TEMPLATE: u8 = 17;
+    pub(super) const SWEEP: u8 = 18;
 }
 
 impl Command {
@@ -63,13 +69,31 @@ impl Command {
                 tagged(out, tag::DELETE_QUEUE, *queue);
                 out.byte(u8::from(*if_empty) | u8::from(*orphans == Orphans::DeadLetter) << 1);
             }
-            Self::CreateTopic { address } => {
+            Self::CreateTopic(settings) => {
                 out.byte(tag::CREATE_TOPIC);
-                out.text(address);
+                settings.encode(out);
+            }
+            Self::ChangeTopic { topic, settings } => {
+                out.byte(tag::CHANGE_TOPIC);
+                out.number(topic.0);
+                settings.encode(out);
             }
             Self::DeleteTopic { topic } => {
                 out.byte(tag::DELETE_TOPIC);
                 out.number(topic.0);
+            }
+            Self::SetTemplate { settings, is_new } => {
+                out.byte(tag::SET_TEMPLATE);
+                out.flag(*is_new);
+                settings.encode(out);
+            }
+            Self::DeleteTemplate { pattern } => {
+                out.byte(tag::DELETE_TEMPLATE);
+                out.text(pattern);
+            }
+            Self::Sweep { queue, most } => {
+                tagged(out, tag::SWEEP, *queue);
+                out.number(*most);
             }
             Self::Enqueue(enqueue) => {
                 out.byte(tag::ENQUEUE);
@@ -140,7 +164,18 @@ impl Command {
                 }
                 Self::DeleteQueue { queue, if_empty: flags & 1 != 0, orphans }
             }
-            tag::CREATE_TOPIC => Self::CreateTopic { address: reader.shared_text()? },
+            tag::CREATE_PLAIN_TOPIC => Self::CreateTopic(Box::new(QueueSettings::new(reader.shared_text()?))),
+            tag::CREATE_TOPIC => Self::CreateTopic(Box::new(QueueSettings::decode(reader)?)),
+            tag::CHANGE_TOPIC => {
+                let topic = TopicId(reader.number()?);
+                Self::ChangeTopic { topic, settings: Box::new(QueueSettings::decode(reader)?) }
+            }
+            tag::SET_TEMPLATE => {
+                let is_new = reader.flag()?;
+                Self::SetTemplate { is_new, settings: Box::new(QueueSettings::decode(reader)?) }
+            }
+            tag::DELETE_TEMPLATE => Self::DeleteTemplate { pattern: reader.shared_text()? },
+            tag::SWEEP => Self::Sweep { queue: queue(reader)?, most: reader.number()? },
             tag::DELETE_TOPIC => Self::DeleteTopic { topic: TopicId(reader.number()?) },
             tag::ENQUEUE => Self::Enqueue(Box::new(Enqueue::decode(reader)?)),
             tag::SETTLE => Self::Settle(Box::new(Settle::decode(reader)?)),

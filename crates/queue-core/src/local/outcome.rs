@@ -78,6 +78,11 @@ impl Broker {
                 }
                 self.retime(*queue);
             }
+            Command::Sweep { queue, .. } => {
+                if let Some(doomed) = self.doomed.get_mut(queue) {
+                    doomed.sweeping = false;
+                }
+            }
             _ => {}
         }
     }

@@ -161,8 +161,8 @@ impl Broker {
     }
 
     /// A queue is gone, without messages: so are its consumers, who are returned.
-    pub(crate) fn forget_queue(&mut self, id: QueueId) -> Vec<ConsumerId> {
-        let Some(queue) = self.queues.remove(&id) else { return Vec::new() };
+    pub(crate) fn forget_queue(&mut self, id: QueueId) -> (Option<Box<Queue>>, Vec<ConsumerId>) {
+        let Some(queue) = self.queues.remove(&id) else { return (None, Vec::new()) };
         if let Some(timer) = queue.local.timer {
             self.timers.remove(&(timer, id));
         }
@@ -173,7 +173,7 @@ impl Broker {
                 self.remove_acquisition(held);
             }
         }
-        consumers
+        (Some(queue), consumers)
     }
 }
 

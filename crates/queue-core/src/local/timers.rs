@@ -1,5 +1,6 @@
 //! What happens when nothing else does: messages expire and become due, queues outlive their use.
 
+use crate::apply::sweep;
 use crate::broker::Broker;
 use crate::command::{Command, Orphans};
 use crate::ids::{Millis, QueueId, Seq};
@@ -15,15 +16,20 @@ const AT_ONCE: usize = 4096;
 impl Broker {
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next. May be in the past: at once.
     pub fn next_timeout(&self) -> Option<Millis> {
-        if !self.ready.is_empty() {
+        if !self.ready.is_empty() || self.doomed.values().any(|doomed| !doomed.sweeping) {
             return Some(0);
         }
         self.timers.first().map(|(time, _)| *time)
     }
 
     /// Looks after all queues whose time has come. What is to be logged and applied is appended to `out`: messages that
-    /// have expired, queues that are to be deleted. Messages that are due now can be given out.
+    /// have expired, queues that are to be deleted, some of the messages of those that were. Messages that are due now can be
+    /// given out.
     pub fn handle_timeout(&mut self, now: Millis, out: &mut Vec<Command>) {
+        for (id, doomed) in self.doomed.iter_mut().filter(|(_, doomed)| !doomed.sweeping) {
+            doomed.sweeping = true;
+            out.push(Command::Sweep { queue: *id, most: sweep::AT_ONCE });
+        }
         let mut due: Vec<QueueId> = Vec::new();
         while let Some(&(time, id)) = self.timers.first()
             && time <= now

@@ -108,7 +108,18 @@ impl Restore {
         }
         match kind {
             kind::HEAD => self.head(&mut reader)?,
-            kind::TOPIC => self.topic(&mut reader)?,
+            kind::PLAIN_TOPIC => {
+                let id = TopicId(reader.number()?);
+                self.topic(id, QueueSettings::new(reader.shared_text()?));
+            }
+            kind::TOPIC => {
+                let id = TopicId(reader.number()?);
+                self.topic(id, QueueSettings::decode(&mut reader)?);
+            }
+            kind::TEMPLATE => {
+                let settings = QueueSettings::decode(&mut reader)?;
+                self.broker.templates.insert(settings.address.clone(), Arc::new(settings));
+            }
             kind::SHARED => {
                 for _ in 0..reader.count()? {
                     let body = BodyRef::decode(&mut reader)?;
@@ -124,6 +135,13 @@ impl Restore {
                 }
             }
             kind::CHUNK => self.chunk(&mut reader)?,
+            kind::DOOMED => {
+                let bury = reader.flag()?;
+                let queue = self.last_queue(&reader)?;
+                let (id, settings) = (queue.id, queue.settings.clone());
+                self.broker.remove_queue(id, &settings, bury);
+                self.queue = None;
+            }
             kind::END => self.ended = true,
             _ => return Err(reader.wrong("kind of record").into()),
         }
@@ -146,12 +164,9 @@ impl Restore {
         Ok(())
     }
 
-    fn topic(&mut self, reader: &mut Reader<'_>) -> Result<(), Wrong> {
-        let id = TopicId(reader.number()?);
-        let address = reader.shared_text()?;
-        self.broker.by_address.insert(address.clone(), Node::Topic(id));
-        self.broker.topics.insert(id, Topic { address, queues: BTreeSet::new() });
-        Ok(())
+    fn topic(&mut self, id: TopicId, settings: QueueSettings) {
+        self.broker.by_address.insert(settings.address.clone(), Node::Topic(id));
+        self.broker.topics.insert(id, Topic { settings: Arc::new(settings), queues: BTreeSet::new() });
     }
 
     fn queue(&mut self, reader: &mut Reader<'_>) -> Result<(), Wrong> {

@@ -52,7 +52,7 @@ impl World {
             bodies: BTreeMap::new(),
         };
         let mut out = Output::default();
-        let create = [Command::CreateTopic { address: TOPIC.into() }];
+        let create = [Command::CreateTopic(Box::new(QueueSettings::new(TOPIC)))];
         for broker in [&mut world.broker, &mut world.replica] {
             broker.apply(EntryIndex(0), 1000, &create, &mut out);
         }

@@ -4,7 +4,7 @@ use crate::support::{Host, enqueue};
 use queue_core::*;
 
 fn topic(host: &mut Host) -> TopicId {
-    match host.apply(Command::CreateTopic { address: "t".into() }) {
+    match host.apply(Command::CreateTopic(Box::new(QueueSettings::new("t")))) {
         Ok(Done::TopicCreated(topic)) => topic,
         other => panic!("{other:?}"),
     }
@@ -229,4 +229,112 @@ fn messages_of_a_transaction_that_is_refused_are_given_back_if_their_consumer_is
     assert_eq!(host.apply(Command::Transaction(settlements)), Err(Refused::Gone));
     host.consumer(queue, 2);
     assert_eq!(host.sizes(), [2]);
+}
+
+#[test]
+fn topics_and_templates_are_the_same_after_a_restart() {
+    let mut host = Host::new();
+    let topic = topic(&mut host);
+    let settings = QueueSettings { max_messages: Some(3), ..QueueSettings::new("t") };
+    host.apply(Command::ChangeTopic { topic, settings: Box::new(settings.clone()) }).unwrap();
+    let template = QueueSettings { max_bytes: Some(9), ..QueueSettings::new("q.#") };
+    let set = |is_new| Command::SetTemplate { settings: Box::new(template.clone()), is_new };
+    assert_eq!(host.apply(set(false)), Err(Refused::NoTemplate));
+    host.apply(set(true)).unwrap();
+    assert_eq!(host.apply(set(true)), Err(Refused::Exists("q.#".into())));
+    host.apply(set(false)).unwrap();
+    host.broker = host.restored();
+    assert_eq!(host.broker.topic(topic).map(|topic| &**topic), Some(&settings));
+    assert_eq!(host.broker.templates().map(|found| (**found).clone()).collect::<Vec<_>>(), [template]);
+    host.apply(Command::DeleteTemplate { pattern: "q.#".into() }).unwrap();
+    assert_eq!(host.broker.templates().count(), 0);
+}
+
+#[test]
+fn topics_are_read_as_they_were_written_before_they_had_settings() {
+    let (batch, _) = decode_batch(&[1, 1, 4, 1, b't']).unwrap();
+    assert_eq!(batch, [Command::CreateTopic(Box::new(QueueSettings::new("t")))]);
+}
+
+/// A queue with so many messages, deleted.
+fn deleted(messages: u64, change: impl FnOnce(&mut QueueSettings), orphans: Orphans) -> Host {
+    let (mut host, queue) = Host::with(change);
+    (0..messages).for_each(|_| drop(host.send(queue, 1)));
+    host.apply(Command::DeleteQueue { queue, if_empty: false, orphans }).unwrap();
+    host
+}
+
+/// Until nothing is to be done any more.
+fn sweep(host: &mut Host) {
+    while host.deliver().is_empty() && host.broker.next_timeout() == Some(0) {
+        host.wait(0);
+    }
+}
+
+fn gone(host: &Host) -> usize {
+    host.events.iter().filter(|event| matches!(event, Event::BodyGone { .. })).count()
+}
+
+#[test]
+fn a_deleted_queue_gives_up_its_messages_bit_by_bit() {
+    let mut host = deleted(3000, |_| {}, Orphans::Drop);
+    assert_eq!((host.broker.node("q"), gone(&host)), (None, 0));
+    let another = host.create("q", |_| {});
+    host.wait(0);
+    let first = gone(&host);
+    assert!(first > 0 && first < 3000, "{first} at once");
+    host.broker = host.restored();
+    sweep(&mut host);
+    assert_eq!((gone(&host), host.depth(another)), (3000, 0));
+}
+
+#[test]
+fn of_a_deleted_queue_with_many_messages_none_is_swept_twice() {
+    let mut host = deleted(3000, |_| {}, Orphans::Drop);
+    let mut commands = Vec::new();
+    host.broker.handle_timeout(host.now, &mut commands);
+    host.broker.handle_timeout(host.now, &mut commands);
+    let [sweep] = &commands[..] else { panic!("{commands:?}") };
+    host.deliver();
+    assert_eq!(host.broker.next_timeout(), None);
+    host.broker.withdraw(sweep, host.now);
+    assert_eq!(host.broker.next_timeout(), Some(0), "the log did not take it: it is tried again");
+}
+
+#[test]
+fn many_messages_of_a_deleted_queue_go_to_its_dead_letter_address() {
+    let mut host = deleted(3000, |settings| settings.dead_letter_address = Some("d".into()), Orphans::DeadLetter);
+    sweep(&mut host);
+    let dead = host.queue("d");
+    assert_eq!((host.depth(dead), gone(&host)), (3000, 0));
+}
+
+#[test]
+fn what_consumers_hold_of_a_queue_that_is_deleted_goes_with_it() {
+    let (mut host, queue) = Host::with(|_| {});
+    (0..3000).for_each(|_| drop(host.send(queue, 1)));
+    host.consumer(queue, 10);
+    assert_eq!(host.deliver().len(), 10);
+    host.apply(Command::DeleteQueue { queue, if_empty: false, orphans: Orphans::Drop }).unwrap();
+    assert_eq!((gone(&host), host.broker.acquired()), (10, 0));
+    sweep(&mut host);
+    assert_eq!(gone(&host), 3000);
+}
+
+#[test]
+fn a_queue_is_gone_through_in_slices_up_to_where_it_ended_then() {
+    let (mut host, queue) = Host::with(|_| {});
+    let priority = |priority| Facts { priority, ..Facts::plain(1) };
+    for level in [4, 9, 4, 4] {
+        host.send_facts(queue, priority(level)).unwrap();
+    }
+    let extent = host.broker.extent(queue).unwrap();
+    host.send_facts(queue, priority(9)).unwrap();
+    let (mut sizes, mut from) = (Vec::new(), Some(Seq::FIRST));
+    while let Some(place) = from {
+        let (found, next) = host.broker.slice(queue, &extent, place, 2);
+        sizes.push(found.iter().map(|(first, last)| last.raw() - first.raw() + 1).sum::<u64>());
+        from = next;
+    }
+    assert_eq!(sizes, [2, 2]);
 }

@@ -11,6 +11,7 @@ pub(crate) use identity::random_text;
 use crate::authentication::Authentication;
 use crate::control::connectors::Connectors;
 use crate::control::edges::Edges;
+use crate::control::errands::Errands;
 use crate::control::listeners::Listeners;
 use crate::control::lookup::Lookups;
 use crate::control::network::Network;
@@ -83,6 +84,7 @@ fn start_resolving(options: &Options, resolver: Resolver) -> Result<Plane, Start
     };
     let next_tick = shards.now();
     activate_management(&shards);
+    let errands = Errands::new(&shards);
     let mut plane = Plane {
         shards,
         agent: Agent::new(),
@@ -90,6 +92,7 @@ fn start_resolving(options: &Options, resolver: Resolver) -> Result<Plane, Start
         events: receiver,
         lookups: looked_up,
         inbox: Default::default(),
+        errands,
         questions: asked,
         next_tick,
         _telemetry: telemetry,
@@ -228,7 +231,8 @@ fn apply(
             entities.data.create(entity_type, attributes).map(drop).map_err(|failure| failure.description)
         }
         Settings::Store(_) | Settings::Queue(_) | Settings::QueueTemplate(_) | Settings::Topic(_) => {
-            entities.declare(settings)
+            let before = entities.declare(settings);
+            before.map(|before| before.iter().for_each(|told| logging::log!(AGENT, Warning, "{told}")))
         }
         Settings::Listener(listener) => entities.listeners.add(attributes, *listener, true),
         Settings::Connector(connector) => entities.connectors.add(attributes, *connector),

@@ -18,6 +18,7 @@ mod policy;
 mod ports;
 mod queues;
 mod reload;
+mod stalled;
 mod stopping;
 mod tls;
 

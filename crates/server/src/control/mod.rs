@@ -3,6 +3,7 @@
 pub(crate) mod connector;
 pub(crate) mod connectors;
 pub(crate) mod edges;
+pub(crate) mod errands;
 pub(crate) mod failover;
 pub(crate) mod inbox;
 pub(crate) mod listener;

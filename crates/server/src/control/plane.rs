@@ -1,5 +1,6 @@
 //! The control plane's loop: takes up one thing after the other.
 
+use crate::control::errands::Errands;
 use crate::control::inbox::{Inbox, Turn};
 use crate::control::listeners::RequiredListenerFailed;
 use crate::control::lookup::{Asker, LookedUp};
@@ -42,6 +43,8 @@ pub(crate) struct Plane {
     pub(crate) lookups: mpsc::UnboundedReceiver<LookedUp>,
     /// Messages for the router itself that wait for their turn.
     pub(crate) inbox: Inbox,
+    /// Requests that others are answering.
+    pub(crate) errands: Errands,
     /// What other threads want to know.
     pub(crate) questions: mpsc::Receiver<Question>,
     /// When the core's timers are looked at next, in the shards' time.
@@ -152,7 +155,7 @@ impl Plane {
                 || edges.receive(&message)
                 || uplink.as_mut().is_some_and(|uplink| uplink.receive(&message));
             if !taken {
-                self.answer(&message);
+                self.answer(message);
                 turn.end();
             }
         }
@@ -165,12 +168,17 @@ impl Plane {
         let uplink = self.entities.uplink.as_ref().and_then(EdgeUplink::due);
         let connectors = self.entities.connectors.next_due();
         let listeners = self.entities.listeners.next_due();
-        [network, edges, uplink, connectors, listeners].into_iter().flatten().fold(self.next_tick, Duration::min)
+        let errands = self.errands.due();
+        [network, edges, uplink, connectors, listeners, errands]
+            .into_iter()
+            .flatten()
+            .fold(self.next_tick, Duration::min)
     }
 
     fn take_timeout(&mut self) {
         self.entities.connectors.begin_due();
         self.entities.listeners.begin_due();
+        self.errands.handle_timeout();
         let now = self.shards.now();
         if let Some(network) = &mut self.entities.network
             && network.due().is_some_and(|due| due <= now)
@@ -252,13 +260,19 @@ impl Plane {
     }
 
     /// Answers a management request.
-    fn answer(&mut self, request: &SubscriberMessage) {
+    fn answer(&mut self, request: SubscriberMessage) {
         let Ok(message) = Message::decode(&request.message) else {
             // The core's validation lets no such message through; whoever sent it cannot be told.
             logging::log!(AGENT, Error, "[C{}] A management request is not a message", request.from.conn_id);
             return;
         };
         let context = RequestContext { connection_id: Some(request.from.conn_id), ..RequestContext::default() };
+        if let Some(store) = &self.entities.store
+            && self.errands.takes(&message, &context)
+        {
+            self.errands.run(store, message, context, request);
+            return;
+        }
         let Some((to, reply)) = self.agent.handle(&message, &context, &mut self.entities) else { return };
         reply_to(&self.shards, &to, &reply);
     }

@@ -10,6 +10,7 @@ mod connection;
 mod connector;
 mod data;
 mod exchange;
+mod kept;
 mod link;
 mod link_route;
 mod log;
@@ -31,6 +32,7 @@ pub(crate) use allocator::pools as allocator_pools;
 pub(crate) use auto_link::add as add_auto_link;
 pub(crate) use data::DataEntities;
 pub(crate) use exchange::{add as add_exchange, add_binding};
+pub(crate) use kept::Kept;
 pub(crate) use link_route::add as add_link_route;
 pub(crate) use log::LogEntities;
 pub(crate) use reload::{Loaded, is_kept};
@@ -89,24 +91,20 @@ impl Entities {
 
 /// What the store does, which is not there if the configuration has none.
 impl Entities {
-    fn store(&self) -> Result<&StoreHandle, Failure> {
+    fn kept(&self) -> Result<Kept, Failure> {
         let text = "This router has no store: add store { path: ... } to its configuration, or create one";
-        self.store.as_ref().ok_or_else(|| Failure::bad_request(text))
+        self.store.clone().map(Kept).ok_or_else(|| Failure::bad_request(text))
     }
 
-    /// What the store tells of entities of one type.
-    fn kept(&self, rows: impl FnOnce(&StoreHandle) -> Vec<Attributes>) -> Vec<Attributes> {
-        self.store.as_ref().map(rows).unwrap_or_default()
-    }
-
-    /// Sees to it that what the configuration says of the store and its queues is so.
+    /// Sees to it that what the configuration says of the store and its queues is so. Returned is what it was like that is so
+    /// no longer, for who did not expect it.
     ///
     /// # Errors
     /// Why it cannot be.
-    pub(crate) fn declare(&mut self, settings: Settings) -> Result<(), String> {
+    pub(crate) fn declare(&mut self, settings: Settings) -> Result<Option<String>, String> {
         let done = match (settings, &self.store) {
             (Settings::Store(config), None) => {
-                store::open(&self.shards, config).map(|opened| self.store = Some(opened))
+                store::open(&self.shards, config).map(|opened| self.store = Some(opened)).map(|()| None)
             }
             (Settings::Store(_), Some(_)) => Err(StoreError::Exists("store".to_owned())),
             (settings, Some(store)) => store::declare(store, settings),
@@ -142,10 +140,8 @@ impl Backend for Entities {
             "logStats" => log_stats::rows(entity_type),
             "allocator" => allocator::rows(&self.shards, entity_type),
             "user" => user::rows(&self.authentication, entity_type),
-            "store" => self.kept(|store| store::rows(store, entity_type)),
-            "queue" => self.kept(|store| queue::rows(store, entity_type)),
-            "queueTemplate" => self.kept(|store| store::template_rows(store, entity_type)),
-            "topic" => self.kept(|store| store::topic_rows(store, entity_type)),
+            "store" => self.store.as_ref().map(|store| store::rows(store, entity_type)).unwrap_or_default(),
+            _ if Kept::has(entity_type) => self.kept().map(|mut kept| kept.list(entity_type)).unwrap_or_default(),
             "policy" => vec![policy::row(&self.policies, &self.shards)],
             "vhost" => vhost::rows(&self.policies),
             "vhostStats" => vhost_stats::rows(&self.policies, &self.shards, entity_type),
@@ -154,15 +150,15 @@ impl Backend for Entities {
     }
 
     fn page(&mut self, entity_type: &'static EntityType, offset: usize, count: usize) -> Vec<Attributes> {
-        match entity_type.short {
-            "queue" => self.kept(|store| queue::page(store, entity_type, offset, count)),
+        match self.kept() {
+            Ok(mut kept) if Kept::has(entity_type) => kept.page(entity_type, offset, count),
             _ => self.list(entity_type).into_iter().skip(offset).take(count).collect(),
         }
     }
 
     fn find(&mut self, entity_type: &'static EntityType, attribute: &str, value: &str) -> Option<Attributes> {
-        match entity_type.short {
-            "queue" => queue::find(self.store.as_ref()?, entity_type, attribute, value),
+        match self.kept() {
+            Ok(mut kept) if Kept::has(entity_type) => kept.find(entity_type, attribute, value),
             _ => self.list(entity_type).into_iter().find(|entity| entity.text(attribute) == Some(value)),
         }
     }
@@ -173,6 +169,9 @@ impl Backend for Entities {
         attributes: Attributes,
         context: &RequestContext,
     ) -> Result<Attributes, Failure> {
+        if Kept::has(entity_type) {
+            return self.kept()?.create(entity_type, attributes, context);
+        }
         let settings = self.check(entity_type, &attributes)?;
         match settings {
             Settings::Listener(config) => {
@@ -197,9 +196,6 @@ impl Backend for Entities {
                 self.declare(Settings::Store(config)).map_err(Failure::bad_request)?;
                 self.list(entity_type).into_iter().next().ok_or_else(Failure::not_found)
             }
-            Settings::Queue(config) => queue::create(self.store()?, entity_type, *config),
-            Settings::QueueTemplate(config) => store::create_template(self.store()?, entity_type, *config),
-            Settings::Topic(config) => store::create_topic(self.store()?, entity_type, *config),
             _ if entity_type.short == "router.connection.linkRoute" => {
                 link_route::create_for_connection(&self.shards, entity_type, &attributes, context)
             }
@@ -227,13 +223,7 @@ impl Backend for Entities {
                 let vhost = vhost_of(self.check(entity_type, &changed)?)?;
                 self.policies.replace(identity, changed, vhost)
             }
-            "queue" => {
-                let changed = queue::changed(self.store()?, entity_type, identity, &changes)?;
-                match self.check(entity_type, &changed)? {
-                    Settings::Queue(config) => queue::update(self.store()?, entity_type, *config),
-                    _ => Err(Failure::not_found()),
-                }
-            }
+            _ if Kept::has(entity_type) => self.kept()?.update(entity_type, identity, changes, context),
             "user" => user::update(&self.authentication, entity_type, identity, &changes),
             "router.link" => link::update(&self.shards, entity_type, identity, &changes),
             "sslProfile" => {
@@ -267,9 +257,7 @@ impl Backend for Entities {
             "router.config.linkRoute" | "router.connection.linkRoute" => link_route::delete(&self.shards, identity),
             "router.config.exchange" => exchange::delete(&self.shards, identity),
             "router.config.binding" => exchange::delete_binding(&self.shards, identity),
-            "queue" => queue::delete(self.store()?, identity, context.forced)?,
-            "queueTemplate" => store::delete_template(self.store()?, identity)?,
-            "topic" => store::delete_topic(self.store()?, identity)?,
+            _ if Kept::has(entity_type) => return self.kept()?.delete(entity_type, identity, context),
             "user" => user::delete(&self.authentication, identity)?,
             "authServicePlugin" => {
                 self.authentication.remove_service(identity.strip_prefix("authServicePlugin/").unwrap_or(identity));
@@ -288,7 +276,7 @@ impl Backend for Entities {
         arguments: &Attributes,
     ) -> Result<Attributes, Failure> {
         match entity_type.short {
-            "queue" => queue::call(self.store()?, identity, operation, arguments),
+            _ if Kept::has(entity_type) => self.kept()?.call(entity_type, identity, operation, arguments),
             "store" => Err(Failure::internal("No thread can be started")),
             _ => Err(Failure::not_found()),
         }

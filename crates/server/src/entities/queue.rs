@@ -35,39 +35,13 @@ fn address_of(identity: &str) -> Option<&str> {
 }
 
 /// Makes a queue.
-pub(super) fn create(
-    store: &StoreHandle,
-    entity_type: &EntityType,
-    config: QueueConfig,
-) -> Result<Attributes, Failure> {
-    let address = config.settings.address.clone();
-    store.create_queue(config.settings, false).map_err(failure)?;
-    shown(store, entity_type, &address)
-}
-
-/// What the attributes of a queue would be with these changes.
-pub(super) fn changed(
-    store: &StoreHandle,
-    entity_type: &EntityType,
-    identity: &str,
-    changes: &Attributes,
-) -> Result<Attributes, Failure> {
-    let mut row = find(store, entity_type, "identity", identity).ok_or_else(Failure::not_found)?;
-    for (name, value) in changes.iter() {
-        row.set(name, value.clone());
-    }
-    Ok(row)
+pub(super) fn create(store: &StoreHandle, config: QueueConfig) -> Result<(), Failure> {
+    store.create_queue(config.settings).map_err(failure)
 }
 
 /// Gives a queue other settings.
-pub(super) fn update(
-    store: &StoreHandle,
-    entity_type: &EntityType,
-    config: QueueConfig,
-) -> Result<Attributes, Failure> {
-    let address = config.settings.address.clone();
-    store.change_queue(config.settings).map_err(failure)?;
-    shown(store, entity_type, &address)
+pub(super) fn update(store: &StoreHandle, config: QueueConfig) -> Result<(), Failure> {
+    store.change_queue(config.settings).map_err(failure)
 }
 
 /// Deletes a queue; unless forced only one that nobody would miss. False: there is none.
@@ -117,10 +91,6 @@ pub(super) fn call(
 fn answer(messages: Value, next: Option<Seq>) -> Attributes {
     let next = next.map_or(Value::Null, |next| Value::String(next.to_string()));
     Attributes::new().with("messages", messages).with("next", next)
-}
-
-fn shown(store: &StoreHandle, entity_type: &EntityType, address: &str) -> Result<Attributes, Failure> {
-    find(store, entity_type, "address", address).ok_or_else(Failure::not_found)
 }
 
 fn row(queue: &QueueView, entity_type: &EntityType) -> Attributes {

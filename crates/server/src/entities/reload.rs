@@ -101,7 +101,7 @@ impl Entities {
             return self.logs.reset(module).and_then(|()| self.logs.configure(&new.attributes));
         }
         if is_kept(new) {
-            return self.declare(new.settings.clone());
+            return self.declare(new.settings.clone()).map(drop);
         }
         let created = self.create(new.entity_type, new.attributes.clone(), &RequestContext::default());
         created.map(drop).map_err(|failure| failure.description)

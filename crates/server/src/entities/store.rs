@@ -93,29 +93,23 @@ pub(super) fn open(shards: &Shards, config: StoreConfig) -> Result<StoreHandle, 
 }
 
 /// Makes a template, at the request of management.
-pub(super) fn create_template(
-    store: &StoreHandle,
-    entity_type: &EntityType,
-    config: QueueTemplateConfig,
-) -> Result<Attributes, Failure> {
-    let name = config.pattern.clone();
-    store.create_template(template(config)).map_err(failure)?;
-    named(template_rows(store, entity_type), &name)
+pub(super) fn create_template(store: &StoreHandle, config: QueueTemplateConfig) -> Result<(), Failure> {
+    store.create_template(template(config)).map_err(failure)
+}
+
+/// Gives a template other settings; its queues stay as they are.
+pub(super) fn update_template(store: &StoreHandle, config: QueueTemplateConfig) -> Result<(), Failure> {
+    store.change_template(template(config)).map_err(failure)
 }
 
 /// Makes a topic, at the request of management.
-pub(super) fn create_topic(
-    store: &StoreHandle,
-    entity_type: &EntityType,
-    config: TopicConfig,
-) -> Result<Attributes, Failure> {
-    let name = config.address.clone();
-    store.create_topic(topic(config), false).map_err(failure)?;
-    named(topic_rows(store, entity_type), &name)
+pub(super) fn create_topic(store: &StoreHandle, config: TopicConfig) -> Result<(), Failure> {
+    store.create_topic(topic(config)).map_err(failure)
 }
 
-fn named(rows: Vec<Attributes>, name: &str) -> Result<Attributes, Failure> {
-    rows.into_iter().find(|row| row.text("name") == Some(name)).ok_or_else(Failure::not_found)
+/// Gives a topic other settings; its subscriptions stay as they are.
+pub(super) fn update_topic(store: &StoreHandle, config: TopicConfig) -> Result<(), Failure> {
+    store.change_topic(topic(config)).map_err(failure)
 }
 
 /// Deletes a template; its queues stay. False: there is none.
@@ -124,10 +118,10 @@ pub(super) fn delete_template(store: &StoreHandle, identity: &str) -> Result<boo
     found(store.delete_template(pattern))
 }
 
-/// Deletes a topic with its subscriptions. False: there is none.
-pub(super) fn delete_topic(store: &StoreHandle, identity: &str) -> Result<bool, Failure> {
+/// Deletes a topic with its subscriptions; unless forced only one that nobody would miss. False: there is none.
+pub(super) fn delete_topic(store: &StoreHandle, identity: &str, forced: bool) -> Result<bool, Failure> {
     let Some(address) = identity.strip_prefix("topic/") else { return Ok(false) };
-    found(store.delete_topic(address))
+    found(store.delete_topic(address, forced))
 }
 
 fn found(deleted: Result<(), StoreError>) -> Result<bool, Failure> {
@@ -138,18 +132,41 @@ fn found(deleted: Result<(), StoreError>) -> Result<bool, Failure> {
     }
 }
 
-/// Sees to it that what the configuration says of queues is so. What is there already is given these settings; its messages
-/// stay.
-pub(super) fn declare(store: &StoreHandle, settings: Settings) -> Result<(), StoreError> {
-    match settings {
-        Settings::Queue(config) => store.create_queue(config.settings, true),
-        Settings::QueueTemplate(config) => match store.delete_template(&config.pattern) {
-            Ok(()) | Err(StoreError::NotFound(_)) => store.create_template(template(*config)),
-            failed => failed,
-        },
-        Settings::Topic(config) => store.create_topic(topic(*config), true),
-        _ => Ok(()),
-    }
+/// Sees to it that what the configuration says of queues is so. What there is already is given these settings; its messages
+/// stay. Returned is what it was like that is so no longer, for who did not expect it.
+pub(super) fn declare(store: &StoreHandle, settings: Settings) -> Result<Option<String>, StoreError> {
+    let (type_name, now, before) = match settings {
+        Settings::Queue(config) => ("queue", config.settings.clone(), store.declare_queue(config.settings)?),
+        Settings::QueueTemplate(config) => {
+            let spec = template(*config);
+            let now = QueueSettings { address: spec.pattern.as_str().into(), ..spec.queue.clone() };
+            ("queueTemplate", now, store.declare_template(spec)?)
+        }
+        Settings::Topic(config) => {
+            let spec = topic(*config);
+            let now = QueueSettings { address: spec.address.as_str().into(), ..spec.subscription.clone() };
+            ("topic", now, store.declare_topic(spec)?)
+        }
+        _ => return Ok(None),
+    };
+    Ok(before.map(|before| {
+        let changes = changes(&before, &now);
+        format!(
+            "The {type_name} '{}' is as the configuration file says; before this start it was different: {changes}",
+            now.address
+        )
+    }))
+}
+
+/// What is said of a queue that was different before: the attribute, and both values.
+fn changes(before: &QueueSettings, now: &QueueSettings) -> String {
+    let row = |settings| settings_of(Row::identified(&management::schema::QUEUE, Value::Null, ""), settings).done();
+    let (before, now) = (row(before), row(now));
+    let text = |value: Option<&Value>| management::repr::plain(value.unwrap_or(&Value::Null));
+    let changed = now.iter().filter(|(name, value)| before.get(name) != Some(*value));
+    let changed =
+        changed.map(|(name, value)| format!("{name} {} instead of {}", text(Some(value)), text(before.get(name))));
+    changed.collect::<Vec<_>>().join(", ")
 }
 
 fn template(config: QueueTemplateConfig) -> TemplateSpec {

@@ -271,7 +271,8 @@ impl Node {
         self.may_make()?;
         let durable = receive.survives && receive.durable;
         let side = Side::of(durable);
-        let template = self.templates.topic(&receive.node.address);
+        let template = self.brokers[Side::Logged as usize].topic(topics[Side::Logged as usize]);
+        let template = template.map(|topic| QueueSettings::clone(topic)).unwrap_or_else(|| QueueSettings::new(""));
         let settings = QueueSettings {
             address: address.into(),
             durable,

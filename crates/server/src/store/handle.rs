@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use queue_core::{Applied, Command, Orphans, QueueSettings, Refused};
+use queue_core::{Applied, Command, Lifetime, Orphans, QueueSettings, Refused};
+use queue_log::{Disk, RealDisk};
 use router_core::{ConnectionInfo, Role, StripAnnotations};
 
 use super::journal::Waiter;
 use super::links::{Destination, Place, Side};
 use super::say::Say;
-use super::spec::{QueueView, StoreError, StoreSettings, TemplateSpec, TopicSpec};
+use super::spec::{QueueView, StoreError, StoreSettings};
 use super::wanted::{is_plain, not_plain};
 use super::{COORDINATOR, DYNAMIC, Store};
 use crate::shard::{ConnRef, Shards};
@@ -32,9 +33,13 @@ impl StoreHandle {
     /// # Errors
     /// If there is one already, or the directory cannot be used: what is wrong with it, and what to do.
     pub(crate) fn open(shards: &Shards, settings: &StoreSettings) -> Result<Self, StoreError> {
-        let store =
-            Arc::new(Store::open(shards, settings).map_err(|error| StoreError::Unavailable(error.to_string()))?);
-        Self::start(shards, store, settings.clone())
+        Self::open_on(shards, settings, Arc::new(RealDisk))
+    }
+
+    /// As [`StoreHandle::open`], on a given disk.
+    pub(crate) fn open_on(shards: &Shards, settings: &StoreSettings, disk: Arc<dyn Disk>) -> Result<Self, StoreError> {
+        let store = Store::open(shards, settings, disk).map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        Self::start(shards, Arc::new(store), settings.clone())
     }
 
     /// A store that outlives nothing.
@@ -64,7 +69,7 @@ impl StoreHandle {
         let handle = Self { shards: shards.clone(), store, settings };
         handle.with(|node| {
             let queues = node.queues();
-            let topics = node.brokers[0].topics().map(|(_, address)| Arc::clone(address));
+            let topics = node.brokers[0].topics().map(|(_, settings)| Arc::clone(&settings.address));
             let addresses: Vec<Arc<str>> = queues.into_keys().chain(topics).collect();
             let own = [COORDINATOR, DYNAMIC].map(Arc::from);
             for address in own.into_iter().chain(addresses.into_iter().filter(|address| is_plain(address))) {
@@ -72,6 +77,7 @@ impl StoreHandle {
             }
             node.learn_filters();
             node.take_over_topics();
+            node.take_over_templates();
         });
         Ok(handle)
     }
@@ -88,11 +94,20 @@ impl StoreHandle {
         match answer.recv_timeout(PATIENCE) {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(refused)) => Err(refusal(&refused, of)),
-            Err(_) => Err(StoreError::Unavailable(format!(
-                "The disk of the store has not answered for {} seconds: see its log",
-                PATIENCE.as_secs()
-            ))),
+            Err(_) => Err(StoreError::Unavailable(self.why_late())),
         }
+    }
+
+    /// What is the matter when nothing comes of what the store was asked for.
+    pub(crate) fn why_late(&self) -> String {
+        self.with(|node| match (&node.journal.stuck, node.journal.oldest_in_flight()) {
+            (Some(reason), _) => format!("The store takes nothing now: {reason}"),
+            (None, Some(since)) => {
+                let millis = node.clock().saturating_sub(since);
+                format!("The disk of the store has not answered for {}.{} s", millis / 1000, millis % 1000 / 100)
+            }
+            (None, None) => "The store is busy with something else".to_owned(),
+        })
     }
 
     pub(super) fn place(&self, address: &str) -> Result<Place, StoreError> {
@@ -102,30 +117,40 @@ impl StoreHandle {
         }
     }
 
-    /// Makes a queue. One that is there already is as it is to be from then on, if `or_change`.
+    /// Makes a queue.
     ///
     /// # Errors
     /// If it cannot be, or is there.
-    pub(crate) fn create_queue(&self, settings: QueueSettings, or_change: bool) -> Result<(), StoreError> {
+    pub(crate) fn create_queue(&self, settings: QueueSettings) -> Result<(), StoreError> {
         let address = settings.address.to_string();
         check_address(&address)?;
-        if let Some(problem) = settings.problem() {
-            return Err(StoreError::Invalid(problem.to_owned()));
-        }
-        match self.with(|node| node.find(&address)) {
-            Some(Destination::Queue(place)) if or_change => {
-                let same_side = place.side == Side::of(settings.durable);
-                if !same_side {
-                    let text = "a queue cannot become durable, or cease to be: delete it first";
-                    return Err(StoreError::Invalid(text.to_owned()));
-                }
-                return self.change(place, settings);
-            }
-            Some(_) => return Err(StoreError::Exists(address)),
-            None => {}
+        check(&settings)?;
+        if self.with(|node| node.find(&address)).is_some() {
+            return Err(StoreError::Exists(address));
         }
         let side = Side::of(settings.durable);
         self.command(side, Command::CreateQueue(Box::new(settings)), &address).map(drop)
+    }
+
+    /// Sees to it that there is such a queue. Returned are the settings it had before, if it was there with others.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    pub(crate) fn declare_queue(&self, settings: QueueSettings) -> Result<Option<QueueSettings>, StoreError> {
+        let Some(Destination::Queue(place)) = self.with(|node| node.find(&settings.address)) else {
+            return self.create_queue(settings).map(|()| None);
+        };
+        check(&settings)?;
+        if place.side != Side::of(settings.durable) {
+            let text = "a queue cannot become durable, or cease to be: delete it first";
+            return Err(StoreError::Invalid(text.to_owned()));
+        }
+        let before = self.with(|node| node.settings(place).map(|settings| QueueSettings::clone(settings)));
+        let other = before.filter(|before| *before != as_it_came_to_be(before, settings.clone()));
+        if other.is_some() {
+            self.change(place, settings)?;
+        }
+        Ok(other)
     }
 
     /// Changes a queue; its address says which.
@@ -139,8 +164,11 @@ impl StoreHandle {
 
     fn change(&self, place: Place, settings: QueueSettings) -> Result<(), StoreError> {
         let address = settings.address.to_string();
-        let same = self.with(|node| node.settings(place).is_some_and(|known| **known == settings));
-        if same {
+        let Some(known) = self.with(|node| node.settings(place).cloned()) else {
+            return Err(StoreError::NotFound(address));
+        };
+        let settings = as_it_came_to_be(&known, settings);
+        if *known == settings {
             return Ok(());
         }
         let command = Command::ChangeQueue { queue: place.queue, settings: Box::new(settings) };
@@ -179,92 +207,6 @@ impl StoreHandle {
         &self.settings
     }
 
-    /// Adds a template. Queues that it has made before stay as they are.
-    ///
-    /// # Errors
-    /// If there is one for this pattern, or it is none.
-    pub(crate) fn create_template(&self, template: TemplateSpec) -> Result<(), StoreError> {
-        let TemplateSpec { pattern, queue } = template;
-        if let Some(problem) = (QueueSettings { address: "a".into(), ..queue.clone() }).problem() {
-            return Err(StoreError::Invalid(problem.to_owned()));
-        }
-        let added = self.with(|node| {
-            let added = node.templates.add(&pattern, queue);
-            if added {
-                node.say(Say::Lead { address: pattern.as_str().into() });
-            }
-            added
-        });
-        if added { Ok(()) } else { Err(StoreError::Exists(pattern)) }
-    }
-
-    /// Removes a template; its queues stay.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub(crate) fn delete_template(&self, pattern: &str) -> Result<(), StoreError> {
-        let removed = self.with(|node| {
-            let removed = node.templates.remove(pattern);
-            if removed {
-                node.say(Say::Unlead { address: pattern.into() });
-            }
-            removed
-        });
-        if removed { Ok(()) } else { Err(StoreError::NotFound(pattern.to_owned())) }
-    }
-
-    /// Makes a topic, or says what the subscriptions of one are like from now on, if `or_change`.
-    ///
-    /// # Errors
-    /// If its address is another's.
-    pub(crate) fn create_topic(&self, topic: TopicSpec, or_change: bool) -> Result<(), StoreError> {
-        let TopicSpec { address, subscription } = topic;
-        check_address(&address)?;
-        match self.with(|node| node.find(&address)) {
-            Some(Destination::Topic(_)) if or_change => {}
-            Some(_) => return Err(StoreError::Exists(address)),
-            None => {
-                // Both sides know it: subscriptions are durable or not.
-                for side in Side::BOTH {
-                    let command = Command::CreateTopic { address: address.as_str().into() };
-                    match self.command(side, command, &address) {
-                        Ok(_) | Err(StoreError::Exists(_)) => {}
-                        Err(error) => return Err(error),
-                    }
-                }
-            }
-        }
-        self.with(|node| {
-            node.templates.set_topic(&address, subscription);
-            node.say(Say::Lead { address: address.as_str().into() });
-        });
-        Ok(())
-    }
-
-    /// Deletes a topic and its subscriptions.
-    ///
-    /// # Errors
-    /// If it is not there.
-    pub(crate) fn delete_topic(&self, address: &str) -> Result<(), StoreError> {
-        let Some(Destination::Topic(topics)) = self.with(|node| node.find(address)) else {
-            return Err(StoreError::NotFound(address.to_owned()));
-        };
-        for side in Side::BOTH {
-            let topic = topics[side as usize];
-            let bound: Vec<_> = self.with(|node| node.broker(side).bound(topic).collect());
-            for queue in bound {
-                let command = Command::DeleteQueue { queue, if_empty: false, orphans: Orphans::Drop };
-                self.command(side, command, address)?;
-            }
-            self.command(side, Command::DeleteTopic { topic }, address)?;
-        }
-        self.with(|node| {
-            node.templates.remove_topic(address);
-            node.topic_deleted(topics, address);
-        });
-        Ok(())
-    }
-
     /// Gives nobody credit any more, and delivers nothing.
     pub(crate) fn stop_delivering(&self) {
         self.with(|node| node.is_stopping = true);
@@ -276,13 +218,28 @@ impl StoreHandle {
     }
 }
 
-fn check_address(address: &str) -> Result<(), StoreError> {
+/// New settings for a queue. What nobody can say of one is as it was: whose subscription it is, and who owns it.
+fn as_it_came_to_be(known: &QueueSettings, settings: QueueSettings) -> QueueSettings {
+    let lifetime = match (known.lifetime, settings.lifetime) {
+        (Lifetime::OnClose, Lifetime::Manual) => Lifetime::OnClose,
+        (_, lifetime) => lifetime,
+    };
+    QueueSettings { topic: known.topic, owner: known.owner, auto_created: known.auto_created, lifetime, ..settings }
+}
+
+/// What no queue can be like.
+pub(super) fn check(settings: &QueueSettings) -> Result<(), StoreError> {
+    settings.problem().map_or(Ok(()), |problem| Err(StoreError::Invalid(problem.to_owned())))
+}
+
+/// A pattern is no address.
+pub(super) fn check_address(address: &str) -> Result<(), StoreError> {
     if is_plain(address) { Ok(()) } else { Err(StoreError::Invalid(not_plain(address))) }
 }
 
 fn refusal(refused: &Refused, of: &str) -> StoreError {
     match refused {
-        Refused::NoQueue | Refused::NoTopic => StoreError::NotFound(of.to_owned()),
+        Refused::NoQueue | Refused::NoTopic | Refused::NoTemplate => StoreError::NotFound(of.to_owned()),
         Refused::Exists(address) => StoreError::Exists(address.to_string()),
         Refused::NotEmpty => StoreError::InUse(of.to_owned(), "it has messages"),
         Refused::InUse => StoreError::InUse(of.to_owned(), "it has subscriptions"),

@@ -167,6 +167,11 @@ impl Journal {
         Some(entry)
     }
 
+    /// When the entry was written that has been on its way to the disk for longest.
+    pub(super) fn oldest_in_flight(&self) -> Option<Millis> {
+        self.flight.front().map(|entry| entry.time)
+    }
+
     /// Looks whether the log takes entries.
     pub(super) fn look(&mut self) {
         self.stuck = match self.log.as_ref().map(|log| log.condition()) {

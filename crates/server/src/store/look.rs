@@ -1,9 +1,10 @@
 //! Looking into queues, and doing something with the messages found there: for who manages them. Nobody is held up by it: the
-//! core is locked for short times only, and one request looks at so many messages.
+//! core is locked for short times only, and one request looks at so many messages, and for so long.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use queue_core::{BodyRef, Command, Done, Peeked, Ranges, Selection, Seq};
+use queue_core::{BodyRef, Command, Done, Peeked, QueueSettings, Ranges, Selection, Seq};
 use queue_log::{Condition, Log};
 use selector::{Context, Selector};
 
@@ -20,6 +21,10 @@ const MOST_LOOKED: usize = 20_000;
 const MOST_READ: usize = 32 * 1024 * 1024;
 /// Messages that are looked at while the core is locked.
 const STEP: usize = 256;
+/// Messages that one command is about.
+const SLICE: usize = 1024;
+/// How long one request goes on.
+const LONG: Duration = Duration::from_secs(3);
 /// Bytes at the beginning of a message that are looked at: no selector needs the body.
 const HEAD: usize = 128 * 1024;
 
@@ -76,7 +81,7 @@ impl StoreHandle {
 
     /// All templates, in the order of their patterns.
     pub(crate) fn templates(&self) -> Vec<TemplateSpec> {
-        let spec = |(pattern, queue): (&str, &queue_core::QueueSettings)| TemplateSpec {
+        let spec = |(pattern, queue): (&str, &QueueSettings)| TemplateSpec {
             pattern: pattern.to_owned(),
             queue: queue.clone(),
         };
@@ -86,14 +91,13 @@ impl StoreHandle {
     /// All topics.
     pub(crate) fn topics(&self) -> Vec<TopicSpec> {
         self.with(|node| {
-            let addresses = node.brokers[Side::Logged as usize].topics().map(|(_, address)| Arc::clone(address));
-            let mut addresses: Vec<_> = addresses.collect();
-            addresses.sort();
-            let spec = |address: Arc<str>| TopicSpec {
-                subscription: node.templates.topic(&address),
-                address: address.to_string(),
+            let spec = |(_, settings): (_, &Arc<QueueSettings>)| TopicSpec {
+                address: settings.address.to_string(),
+                subscription: QueueSettings::clone(settings),
             };
-            addresses.into_iter().map(spec).collect()
+            let mut topics: Vec<_> = node.brokers[Side::Logged as usize].topics().map(spec).collect();
+            topics.sort_by(|one, other| one.address.cmp(&other.address));
+            topics
         })
     }
 
@@ -111,32 +115,48 @@ impl StoreHandle {
         }
     }
 
-    /// Does something with messages.
+    /// Does something with messages: with so many at a time, so that others are served meanwhile. Each time is an entry of the
+    /// log of its own.
     fn act(
         &self,
         place: Place,
         address: &str,
         which: &Which,
-        command: impl FnOnce(Selection) -> Command,
+        command: impl Fn(Selection) -> Command,
     ) -> Result<Part<u64>, StoreError> {
-        let (what, next) = match which {
-            Which { selector: None, from: None, most: None } => (Selection::All, None),
-            Which { selector: None, from: None, most: Some(most) } => (Selection::First(*most), None),
-            which => {
-                let Part { done, next } = self.scan(place, which, false)?;
-                let mut ranges = Ranges::new();
-                done.iter().for_each(|found| ranges.push(found.peeked.seq));
-                if ranges.is_empty() {
-                    return Ok(Part { done: 0, next });
-                }
-                (Selection::These(ranges), next)
+        let act = |items: Ranges| match self.command(place.side, command(Selection::These(items)), address)? {
+            Done::Messages { count } => Ok(count),
+            _ => Ok(0),
+        };
+        if which.selector.is_some() {
+            let Part { done: found, next } = self.scan(place, which, false)?;
+            let slices = found.chunks(SLICE).map(|some| some.iter().map(|found| found.peeked.seq).collect());
+            let done = slices.map(act).sum::<Result<u64, StoreError>>()?;
+            return Ok(Part { done, next });
+        }
+        self.await_what_was_said(place);
+        let begun = Instant::now();
+        let (broker, queue) = (place.side, place.queue);
+        let extent = self.with(|node| node.broker(broker).extent(queue));
+        let extent = extent.ok_or_else(|| StoreError::NotFound(address.to_owned()))?;
+        let mut part = Part { done: 0, next: Some(which.from.unwrap_or(Seq::FIRST)) };
+        let mut left = which.most.unwrap_or(u64::MAX);
+        while let Some(from) = part.next.filter(|_| begun.elapsed() < LONG) {
+            let most = usize::try_from(left).unwrap_or(usize::MAX).min(SLICE);
+            let (items, next) = self.with(|node| node.broker(broker).slice(queue, &extent, from, most));
+            if items.is_empty() {
+                return Ok(Part { next: None, ..part });
             }
-        };
-        let done = match self.command(place.side, command(what), address)? {
-            Done::Messages { count } => count,
-            _ => 0,
-        };
-        Ok(Part { done, next })
+            left -= items.iter().map(|(first, last)| last.raw() - first.raw() + 1).sum::<u64>().min(left);
+            match act(items) {
+                Ok(done) => part.done += done,
+                // What was done is told; who goes on is told what is wrong.
+                Err(_) if part.done > 0 => return Ok(part),
+                Err(error) => return Err(error),
+            }
+            part.next = next;
+        }
+        Ok(part)
     }
 
     /// Waits until what consumers and senders have said so far has taken effect: whoever looks after that sees it.
@@ -161,6 +181,7 @@ impl StoreHandle {
         let most = which.most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
         let reads = show || selector.is_some();
         self.await_what_was_said(place);
+        let begun = Instant::now();
         let (mut found, mut looked, mut read) = (Vec::new(), 0, 0);
         let mut from = which.from.unwrap_or(Seq::FIRST);
         loop {
@@ -169,7 +190,8 @@ impl StoreHandle {
                 return Ok(Part { done: found, next: None });
             }
             for (peeked, whole) in step {
-                if found.len() >= most || looked >= MOST_LOOKED || read >= MOST_READ {
+                let enough = found.len() >= most || looked >= MOST_LOOKED || read >= MOST_READ;
+                if enough || looked > 0 && begun.elapsed() >= LONG {
                     return Ok(Part { done: found, next: Some(peeked.seq) });
                 }
                 looked += 1;

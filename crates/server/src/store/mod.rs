@@ -13,6 +13,7 @@ mod attach;
 mod backup;
 mod bodies;
 mod credit;
+mod declared;
 mod deliver;
 mod entry;
 mod handle;
@@ -33,7 +34,7 @@ mod signals;
 mod spec;
 mod templates;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod transactional;
 mod transactions;
 mod upkeep;
@@ -54,7 +55,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use amqp::DeliveryState;
 use parking_lot::Mutex;
 use queue_core::Broker;
-use queue_log::OpenError;
+use queue_log::{Disk, OpenError};
 use router_core::{LinkKey, Now, OpenLink, OutKey, Transmit, Transmitted};
 
 use crate::content::Content;
@@ -78,9 +79,9 @@ impl Store {
     ///
     /// # Errors
     /// If the directory cannot be used.
-    fn open(shards: &Shards, settings: &StoreSettings) -> Result<Self, OpenError> {
+    fn open(shards: &Shards, settings: &StoreSettings, disk: Arc<dyn Disk>) -> Result<Self, OpenError> {
         let signals = Arc::new(Signals::new(shards.wakers()));
-        let recovered = recovery::open(settings, &signals)?;
+        let recovered = recovery::open(settings, disk, &signals)?;
         let mut journal = Journal::new(Some(recovered.log));
         journal.applied = recovered.applied;
         let sizes = (settings.cache_bytes, settings.large_message_bytes);

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use queue_core::{BodyRef, Broker, EntryIndex, Event, Output, Restore};
-use queue_log::{Entry, HostError, Log, OpenError, RealDisk, Recover, Settings};
+use queue_log::{Disk, Entry, HostError, Log, OpenError, Recover, Settings};
 
 use super::entry;
 use super::signals::Signals;
@@ -62,13 +62,17 @@ impl Recover for Recovery {
 ///
 /// # Errors
 /// If it is another process's, damaged, or not to be read.
-pub(super) fn open(settings: &StoreSettings, signals: &Arc<Signals>) -> Result<Recovered, OpenError> {
+pub(super) fn open(
+    settings: &StoreSettings,
+    disk: Arc<dyn Disk>,
+    signals: &Arc<Signals>,
+) -> Result<Recovered, OpenError> {
     let mut recovery = Recovery { broker: Broker::new(), output: Output::default(), applied: 0, dead: Vec::new() };
     let mut of_log = Settings::new(&settings.path);
     of_log.segment_bytes = u32::try_from(settings.segment_bytes).unwrap_or(u32::MAX);
     of_log.max_bytes = settings.max_bytes;
     let watcher: Arc<Signals> = Arc::clone(signals);
-    let log = Log::open(Arc::new(RealDisk), of_log, watcher, &mut recovery)?;
+    let log = Log::open(disk, of_log, watcher, &mut recovery)?;
     for (entry, size) in recovery.dead {
         log.release(entry, size);
     }

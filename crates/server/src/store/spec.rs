@@ -41,7 +41,7 @@ impl StoreSettings {
 pub(crate) struct TemplateSpec {
     /// Which addresses: tokens between `.` and `/`; `*` is one of them, `#` any number.
     pub(crate) pattern: String,
-    /// What they are like; its address is not looked at.
+    /// What they are like; the address in it is not looked at.
     pub(crate) queue: QueueSettings,
 }
 

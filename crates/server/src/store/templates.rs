@@ -1,17 +1,27 @@
-//! Queues that are made when somebody first asks for them, and what the subscriptions of topics are like.
+//! Queues that are made when somebody first asks for them: which addresses they have, and what they are like.
+//!
+//! Templates that were made while the router runs are part of the log, and those of the configuration file are not: they are
+//! there as long as the file names them. One of the file takes the place of one of the log.
 
 use std::collections::BTreeMap;
 
 use queue_core::QueueSettings;
 use router_core::{Pattern, PatternTree};
 
-/// All templates, and all topics.
+/// All templates.
 #[derive(Default)]
 pub(super) struct Templates {
     /// By their texts.
-    patterns: BTreeMap<String, (Pattern, QueueSettings)>,
+    patterns: BTreeMap<String, Template>,
     tree: PatternTree<QueueSettings>,
-    topics: BTreeMap<String, QueueSettings>,
+}
+
+/// One of them.
+pub(super) struct Template {
+    pattern: Pattern,
+    pub(super) settings: QueueSettings,
+    /// It is of the configuration file.
+    pub(super) of_file: bool,
 }
 
 impl Templates {
@@ -20,39 +30,34 @@ impl Templates {
         self.tree.best(address).cloned()
     }
 
-    /// Adds one. False: there is one for this pattern, or the pattern has no tokens.
-    pub(super) fn add(&mut self, text: &str, settings: QueueSettings) -> bool {
-        let Some(pattern) = Pattern::parse(text) else { return false };
-        let is_new = self.tree.insert(&pattern, settings.clone());
-        if is_new {
-            self.patterns.insert(text.to_owned(), (pattern, settings));
-        }
-        is_new
+    /// Whether there can be one of this text: it is a pattern, and no other text is the same pattern.
+    pub(super) fn takes(&self, text: &str) -> bool {
+        let same = |pattern: &Pattern| self.patterns.iter().any(|(other, it)| other != text && it.pattern == *pattern);
+        Pattern::parse(text).is_some_and(|pattern| !same(&pattern))
+    }
+
+    /// Adds one, or puts it in the place of the one of this text. False: there can be none.
+    pub(super) fn set(&mut self, text: &str, settings: QueueSettings, of_file: bool) -> bool {
+        let Some(pattern) = Pattern::parse(text).filter(|_| self.takes(text)) else { return false };
+        self.remove(text);
+        self.tree.insert(&pattern, settings.clone());
+        self.patterns.insert(text.to_owned(), Template { pattern, settings, of_file });
+        true
     }
 
     /// Removes one. False: there is none.
     pub(super) fn remove(&mut self, text: &str) -> bool {
-        let Some((pattern, _)) = self.patterns.remove(text) else { return false };
+        let Some(Template { pattern, .. }) = self.patterns.remove(text) else { return false };
         self.tree.remove(&pattern).is_some()
+    }
+
+    /// The one of this text.
+    pub(super) fn get(&self, text: &str) -> Option<&Template> {
+        self.patterns.get(text)
     }
 
     /// All of them, in the order of their texts.
     pub(super) fn all(&self) -> impl Iterator<Item = (&str, &QueueSettings)> {
-        self.patterns.iter().map(|(text, (_, settings))| (text.as_str(), settings))
-    }
-
-    /// What the queues of a topic's subscriptions are to be like.
-    pub(super) fn topic(&self, address: &str) -> QueueSettings {
-        self.topics.get(address).cloned().unwrap_or_else(|| QueueSettings::new(address))
-    }
-
-    /// Says what the queues of a topic's subscriptions are to be like.
-    pub(super) fn set_topic(&mut self, address: &str, settings: QueueSettings) {
-        self.topics.insert(address.to_owned(), settings);
-    }
-
-    /// A topic is gone.
-    pub(super) fn remove_topic(&mut self, address: &str) {
-        self.topics.remove(address);
+        self.patterns.iter().map(|(text, template)| (text.as_str(), &template.settings))
     }
 }

@@ -32,6 +32,11 @@ impl Node {
                     self.learn(place, settings);
                     self.room_again(place);
                 }
+                (Command::CreateTopic(settings), Ok(_)) => {
+                    self.says.push(Say::Lead { address: (*settings.address).into() })
+                }
+                (Command::SetTemplate { settings, .. }, Ok(_)) => self.set_template(settings, false),
+                (Command::DeleteTemplate { pattern }, Ok(_)) => self.remove_template(pattern),
                 // There may be room where messages have left.
                 (Command::Settle(settle), Ok(_)) => self.room_again(Place { side, queue: settle.queue }),
                 (
@@ -78,9 +83,9 @@ impl Node {
 
     /// Topics of the log are there for subscriptions in memory, too.
     pub(super) fn take_over_topics(&mut self) {
-        let topics: Vec<_> = self.brokers[0].topics().map(|(_, address)| std::sync::Arc::clone(address)).collect();
-        for address in topics {
-            self.submit(Side::Memory, Command::CreateTopic { address }, None, Waiter::Nobody);
+        let topics: Vec<_> = self.brokers[0].topics().map(|(_, topic)| QueueSettings::clone(topic)).collect();
+        for topic in topics {
+            self.submit(Side::Memory, Command::CreateTopic(Box::new(topic)), None, Waiter::Nobody);
         }
     }
 

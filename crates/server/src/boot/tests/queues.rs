@@ -5,10 +5,10 @@ use super::*;
 use config::Source;
 
 /// A directory for a store that goes with the test.
-struct Directory(PathBuf);
+pub(super) struct Directory(pub(super) PathBuf);
 
 impl Directory {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Directory(std::env::temp_dir().join(format!("waystation-boot-{:x}", identity::random())))
     }
 
@@ -53,6 +53,90 @@ async fn queues_outlive_the_router_and_get_the_settings_of_the_file() {
     let mut router = Router::start(&(directory.store() + "queue {\n address: a\n maxMessages: 6\n}\n"));
     assert_eq!(router.queue("a").unwrap().integer("maxMessages"), Some(6));
     assert!(router.queue("b").is_some(), "what management has made stays");
+}
+
+#[tokio::test]
+async fn topics_and_templates_that_management_has_made_outlive_the_router() {
+    let directory = Directory::new();
+    let mut router = Router::start(&directory.store());
+    router.create("topic", &[("address", "news"), ("deadLetterAddress", "news.dead")]).unwrap();
+    router.create("queueTemplate", &[("pattern", "q.#"), ("overflow", "hold"), ("deadLetterAddress", "d")]).unwrap();
+    router.create("queueTemplate", &[("pattern", "gone.#")]).unwrap();
+    router.update("topic", "topic/news", &[("expiryAddress", "news.late")]).unwrap();
+    router.update("queueTemplate", "queueTemplate/q.#", &[("expiryAddress", "late")]).unwrap();
+    router.delete("queueTemplate", "queueTemplate/gone.#").unwrap();
+    drop(router);
+    let mut router = Router::start(&directory.store());
+    let topic = router.plane.entities.find(type_of("topic"), "address", "news").unwrap();
+    let of = |row: &Attributes, name: &str| row.text(name).map(str::to_owned);
+    let (dead, late) = (of(&topic, "deadLetterAddress"), of(&topic, "expiryAddress"));
+    assert_eq!((dead.as_deref(), late.as_deref()), (Some("news.dead"), Some("news.late")));
+    assert_eq!(router.only("queueTemplate", "pattern").as_deref(), Some("q.#"));
+    let template = router.plane.entities.find(type_of("queueTemplate"), "pattern", "q.#").unwrap();
+    let (dead, late) = (of(&template, "deadLetterAddress"), of(&template, "expiryAddress"));
+    assert_eq!((dead.as_deref(), late.as_deref()), (Some("d"), Some("late")));
+}
+
+#[tokio::test]
+async fn the_file_has_precedence_over_what_management_has_made_and_it_is_told() {
+    let directory = Directory::new();
+    let mut router = Router::start(&directory.store());
+    for (entity_type, key) in [("queue", "address"), ("topic", "address"), ("queueTemplate", "pattern")] {
+        router.create(entity_type, &[(key, &format!("my.{entity_type}")), ("deadLetterAddress", "before")]).unwrap();
+    }
+    let mut told = Vec::new();
+    let mut declare = |router: &mut Router, dead: &str| {
+        for (entity_type, key) in [("queue", "address"), ("topic", "address"), ("queueTemplate", "pattern")] {
+            let row = attributes(&[(key, &format!("my.{entity_type}")), ("deadLetterAddress", dead)]);
+            let ty = type_of(entity_type);
+            let row = management::schema::validate_create(ty, &row, management::schema::Source::File).unwrap();
+            let settings = config::Settings::from_attributes(ty, &row.attributes).unwrap();
+            told.extend(router.plane.entities.declare(settings).unwrap());
+            let row = router.plane.entities.find(ty, key, &format!("my.{entity_type}")).unwrap();
+            assert_eq!(row.text("deadLetterAddress"), Some(dead), "{entity_type}");
+        }
+    };
+    declare(&mut router, "now");
+    declare(&mut router, "now");
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told.iter().all(|line| line.contains("deadLetterAddress now instead of before")), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_template_of_the_file_is_there_as_long_as_the_file_names_it() {
+    let directory = Directory::new();
+    let mut router = Router::start(&(directory.store() + "queueTemplate {\n pattern: q.#\n}\n"));
+    router.update("queueTemplate", "queueTemplate/q.#", &[("expiryAddress", "late")]).unwrap();
+    drop(router);
+    let mut router = Router::start(&directory.store());
+    assert!(router.plane.entities.list(type_of("queueTemplate")).is_empty());
+}
+
+#[tokio::test]
+async fn a_topic_whose_subscriptions_have_messages_is_deleted_only_by_force() {
+    let directory = Directory::new();
+    let port = free_port();
+    let mut router = Router::start(&(directory.store() + &listener(port)));
+    router.until_listening().await;
+    router.create("topic", &[("address", "news")]).unwrap();
+    let refused = router.delete("topic", "topic/news");
+    assert!(refused.is_ok(), "a topic that nobody uses goes: {refused:?}");
+    router.create("topic", &[("address", "news")]).unwrap();
+    let _client = router
+        .meanwhile(move || {
+            let mut client = crate::shard::tests::client::Client::connect(([127, 0, 0, 1], port).into());
+            client.receiver("news", 0);
+            let link = client.sender(Some("news"));
+            let key = client.send(link, false, &crate::shard::tests::client::message(10));
+            client.outcome(key);
+            client
+        })
+        .await;
+    let refused = router.delete("topic", "topic/news").unwrap_err();
+    assert!(refused.status == 400 && refused.description.contains("is in use"), "{}", refused.description);
+    let forced = RequestContext { forced: true, ..RequestContext::default() };
+    router.plane.entities.delete(type_of("topic"), "topic/news", &forced).unwrap();
+    assert!(router.plane.entities.list(type_of("topic")).is_empty());
 }
 
 #[tokio::test]

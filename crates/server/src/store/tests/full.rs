@@ -22,7 +22,7 @@ fn a_full_store_takes_nothing_says_so_and_goes_on_when_messages_were_taken() {
         ..StoreSettings::at(directory.path())
     };
     let store = StoreHandle::open(&router.shards, &settings).expect("the directory can be used");
-    store.create_queue(QueueSettings::new("orders"), false).expect("it can be made");
+    store.create_queue(QueueSettings::new("orders")).expect("it can be made");
     let mut client = router.client();
     let link = client.sender(Some("orders"));
     let (mut accepted, mut refused) = (0_u64, None);

@@ -4,6 +4,7 @@ mod basics;
 mod bounds;
 mod full;
 mod large;
+pub(crate) mod stalling;
 mod surface;
 mod transactions;
 
@@ -51,7 +52,7 @@ impl Stored {
     }
 
     fn queue(&self, address: &str) {
-        self.store.create_queue(QueueSettings::new(address), true).expect("it can be made");
+        self.store.declare_queue(QueueSettings::new(address)).expect("it can be made");
     }
 }
 
@@ -67,7 +68,7 @@ fn in_memory(queues: impl IntoIterator<Item = QueueSettings>) -> (Router, StoreH
     let router = Router::start();
     let store = StoreHandle::in_memory(&router.shards);
     for settings in queues {
-        store.create_queue(settings, false).expect("it can be made");
+        store.create_queue(settings).expect("it can be made");
     }
     (router, store)
 }

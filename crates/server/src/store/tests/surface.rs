@@ -217,7 +217,7 @@ fn a_full_queue_that_is_to_refuse_says_so() {
 fn each_subscription_of_a_topic_gets_its_own_copies() {
     let (router, store) = in_memory([]);
     let subscription = volatile("");
-    store.create_topic(TopicSpec { address: "news".to_owned(), subscription }, false).expect("it is new");
+    store.create_topic(TopicSpec { address: "news".to_owned(), subscription }).expect("it is new");
     let (mut one, mut two) = (router.client(), router.client());
     attach(&mut one, NewLink { name: "one".to_owned(), ..receiver("news") }, 10);
     attach(&mut two, NewLink { name: "two".to_owned(), ..receiver("news") }, 10);
@@ -232,7 +232,7 @@ fn a_durable_subscription_keeps_messages_while_nobody_is_there_through_a_restart
     let directory = Directory::new("subscription");
     let stored = Stored::at(&directory);
     let subscription = QueueSettings::new("");
-    stored.store.create_topic(TopicSpec { address: "news".to_owned(), subscription }, false).expect("it is new");
+    stored.store.create_topic(TopicSpec { address: "news".to_owned(), subscription }).expect("it is new");
     let subscriber = || {
         let mut link = receiver("news");
         link.source = link.source.map(|source| Source { durable: 2, expiry_policy: ExpiryPolicy::Never, ..source });
