@@ -26,11 +26,12 @@ export class Router {
     Object.assign(this, { folder, id, http, configuration, process: undefined });
   }
 
-  async start() {
+  /** With a `whole` configuration that one is taken instead of its own. */
+  async start(whole) {
     const file = join(this.folder, `${this.id}.conf`);
     this.log = join(this.folder, `${this.id}.log`);
     const log = section('log', { module: 'DEFAULT', enable: 'info+', outputFile: this.log });
-    await writeFile(file, section('router', { id: this.id, mode: this.mode ?? 'interior', workerThreads: 1, ...this.more }) + this.configuration + log);
+    await writeFile(file, whole ?? section('router', { id: this.id, mode: this.mode ?? 'interior', workerThreads: 1, ...this.more }) + this.configuration + log);
     this.process = spawn(join(PROGRAMS, 'qdrouterd'), ['-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';
     for (const stream of [this.process.stdout, this.process.stderr]) stream.on('data', (data) => (said += data));

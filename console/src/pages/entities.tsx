@@ -1,10 +1,11 @@
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { useSchema, useScopedRouters } from '../app';
 import { text } from '../model/format';
 import type { Item } from '../model/items';
 import { can, listed, type EntityType } from '../model/schema';
 import { href, useRoute } from '../route';
 import { EntityList } from '../ui/entity-list';
+import { ExportDialog } from '../ui/export-dialog';
 import { Page, Select } from '../ui/parts';
 import type { Column } from '../ui/table';
 
@@ -16,20 +17,29 @@ export function EntitiesPage() {
   const routers = useScopedRouters();
   const { schema, error } = useSchema(routers.find(({ own }) => own) ?? routers[0]);
   const { argument } = useRoute();
+  const [exporting, setExporting] = useState(false);
   const types = useMemo(() => (schema ? listed(schema) : []), [schema]);
   const type = types.find(({ short }) => short === argument) ?? types.find(({ short }) => short === 'address') ?? types[0];
   if (!type) {
     return <Page title="Entities"><p class="empty">{error ?? 'Asking the router for its schema…'}</p></Page>;
   }
-  const choose = (
-    <Select
-      label="Type"
-      value={type.short}
-      options={types.map((each) => ({ value: each.short, label: `${each.short}${each.deprecated ? ' (deprecated)' : ''}` }))}
-      onChange={(short) => { location.hash = href('entities', short); }}
-    />
+  const tools = (
+    <>
+      <button type="button" onClick={() => setExporting(true)}>As a file…</button>
+      <Select
+        label="Type"
+        value={type.short}
+        options={types.map((each) => ({ value: each.short, label: `${each.short}${each.deprecated ? ' (deprecated)' : ''}` }))}
+        onChange={(short) => { location.hash = href('entities', short); }}
+      />
+    </>
   );
-  return <EntityList key={type.full} title="Entities" intro={allowed(type)} type={type.full} columns={columns(type)} empty={`There is no ${type.short}.`} tools={choose} period={5_000} />;
+  return (
+    <>
+      <EntityList key={type.full} title="Entities" intro={allowed(type)} type={type.full} columns={columns(type)} empty={`There is no ${type.short}.`} tools={tools} period={5_000} />
+      {exporting && <ExportDialog routers={routers} onClose={() => setExporting(false)} />}
+    </>
+  );
 }
 
 function allowed(type: EntityType) {
