@@ -46,6 +46,10 @@ test('the overview shows all routers, how much goes through them, and what is wr
   for (const id of ['A', 'B', 'E']) await page.getByRole('grid', { name: 'Routers' }).getByRole('row', { name: new RegExp(`^${id}\\b`) }).waitFor();
   await positive(page.locator('.tile', { hasText: 'deliveries/s' }).first().locator('.tile-value'), 'a rate on the tile');
   await page.getByRole('region', { name: 'Attention' }).getByText(/Connector nowhere: /).waitFor();
+  await positive(page.getByRole('region', { name: 'Busiest addresses' }).getByRole('row', { name: /^orders / }).getByRole('cell').first(), 'a rate of orders');
+  await page.getByRole('img', { name: /^In flight: waiting: now [1-9]/ }).waitFor();
+  await page.getByLabel('Charts of the last').selectOption('hour');
+  await page.getByRole('img', { name: /^Deliveries: in: now / }).waitFor();
 });
 
 test('the map shows the network and can be walked with the keyboard', { skip }, async () => {

@@ -1,17 +1,25 @@
-import { useMemo, useRef } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { ALL, scope, useEntities, useScope, useScopedRouters, type View } from '../app';
+import { addresses, ADDRESS_ATTRIBUTES } from '../model/addresses';
 import { concerns, type Concern } from '../model/attention';
 import { bytes, count, duration, perSecond } from '../model/format';
 import { items, type Item } from '../model/items';
-import { SPAN, type Sample } from '../model/series';
+import { inFlight } from '../model/links';
+import type { RouterNode } from '../model/network';
+import type { Sample } from '../model/series';
 import { TYPES } from '../model/types';
 import { href } from '../route';
 import { LineChart } from '../ui/chart';
 import { Failures, waiting } from '../ui/failures';
-import { Badge, Page, Tile } from '../ui/parts';
+import { Badge, Page, Select, Tile } from '../ui/parts';
 import { DataTable, type Column } from '../ui/table';
 
 const SLOWLY = 10_000;
+/** Links and addresses are looked at here only where there are no more links than this: the other pages have them all. */
+const FEW_LINKS = 2_000;
+const LINK_ATTRIBUTES = ['linkType', 'linkDir', 'undeliveredCount', 'unsettledCount'];
+/** So many of the busiest addresses are listed. */
+const BUSIEST = 5;
 const CONNECTOR_ATTRIBUTES = ['name', 'connectionStatus', 'connectionMsg'];
 const AUTO_LINK_ATTRIBUTES = ['name', 'address', 'direction', 'operStatus', 'lastError'];
 const LINK_ROUTE_ATTRIBUTES = ['name', 'prefix', 'pattern', 'direction', 'operStatus'];
@@ -23,6 +31,9 @@ export function OverviewPage() {
   const connectors = useEntities(routers, TYPES.connector, CONNECTOR_ATTRIBUTES, SLOWLY);
   const autoLinks = useEntities(routers, TYPES.autoLink, AUTO_LINK_ATTRIBUTES, SLOWLY);
   const linkRoutes = useEntities(routers, TYPES.linkRoute, LINK_ROUTE_ATTRIBUTES, SLOWLY);
+  const looked = useFewLinks(routers, selves);
+  const links = useEntities(looked, TYPES.link, LINK_ATTRIBUTES, 5_000);
+  const [span, setSpan] = useState(SPANS[0]!.value);
   const conditions = routers.map((router, index) => ({
     router,
     self: selves[index]!.source,
@@ -33,7 +44,7 @@ export function OverviewPage() {
   const total = (name: string) => selves.reduce((sum, { source }) => sum + Number(source.rows[0]?.[name] ?? 0), 0);
   const silent = selves.filter(({ source }) => source.error).length;
   return (
-    <Page title="Overview">
+    <Page title="Overview" tools={<Select label="Charts of the last" value={span} options={SPANS} onChange={setSpan} />}>
       <Failures views={selves} />
       <section class="tiles" aria-label="Totals">
         <Tile label="Routers" value={count(routers.length)} note={silent ? <Badge tone="bad">{silent} not answering</Badge> : 'all answer'} href={href('topology')} />
@@ -43,12 +54,14 @@ export function OverviewPage() {
         <RateTile label="In" name="deliveriesIngress" views={selves} />
         <RateTile label="Out" name="deliveriesEgress" views={selves} />
       </section>
-      <div class="two-charts">
-        <Rates title="Deliveries" views={selves} names={DELIVERIES} />
-        <Rates title="Outcomes" views={selves} names={OUTCOMES} />
-        <Rates title="Settled late" views={selves} names={DELAYS} />
+      <div class="two-charts four-charts">
+        <Rates title="Deliveries" views={selves} names={DELIVERIES} span={Number(span)} />
+        <Rates title="Outcomes" views={selves} names={OUTCOMES} span={Number(span)} />
+        <Rates title="Settled late" views={selves} names={DELAYS} span={Number(span)} />
+        {looked.length > 0 && <InFlight views={links} span={Number(span)} />}
       </div>
       <Attention all={concerns(conditions)} />
+      {looked.length > 0 && <Busiest routers={looked} />}
       <Routers views={selves} />
     </Page>
   );
@@ -82,22 +95,72 @@ function RateTile({ label, name, views }: { label: string; name: string; views: 
   return <Tile label={label} value={perSecond(sumOfRates(views, name))} unit="deliveries/s" note={`${count(counting(views).reduce((sum, { source }) => sum + Number(source.rows[0]?.[name] ?? 0), 0))} in all`} />;
 }
 
-/** What the chart has shown so far, by scope: it is there again when one comes back to the page. */
+/** What the charts have shown so far, by scope: it is there again when one comes back to the page. */
 const pasts = new Map<string, Map<string, Sample[]>>();
 /** Two points of a chart are at least this far apart, in milliseconds. */
 const APART = 2_000;
+const SPANS = [{ value: '300000', label: '5 minutes' }, { value: '3600000', label: 'hour' }];
+const LONGEST = 3_600_000;
 
-function Rates({ title, views, names }: { title: string; views: readonly View[]; names: Counters[] }) {
+/** The lines of a chart as they have been so far; a value is taken whenever something was heard. */
+function usePast(views: readonly View[], labels: readonly string[], value: (label: string) => number | null) {
   const chosen = useScope();
   const past = pasts.get(chosen) ?? new Map<string, Sample[]>();
   pasts.set(chosen, past);
   const latest = Math.max(0, ...views.map(({ source }) => source.at));
   const seen = useRef(0);
   if (latest > seen.current) {
-    for (const [label, ...counters] of names) record(past, label, latest, all(counters.map((name) => sumOfRates(views, name))));
+    for (const label of labels) record(past, label, latest, value(label));
     seen.current = latest;
   }
-  return <LineChart title={title} lines={names.map(([label]) => ({ label, samples: past.get(label) ?? [] }))} height={130} />;
+  return labels.map((label) => ({ label, samples: past.get(label) ?? [] }));
+}
+
+function Rates({ title, views, names, span }: { title: string; views: readonly View[]; names: Counters[]; span: number }) {
+  const counters = new Map(names.map(([label, ...rest]) => [label, rest]));
+  const lines = usePast(views, [...counters.keys()], (label) => all(counters.get(label)!.map((name) => sumOfRates(views, name))));
+  return <LineChart title={title} lines={lines} height={130} span={span} />;
+}
+
+/** What is on its way to receivers: kept by routers for them, or with them and not settled. */
+function InFlight({ views, span }: { views: readonly View[]; span: number }) {
+  const lines = usePast(views, ['waiting', 'unsettled'], (label) => inFlight(views.map(({ source }) => source.rows))?.[label as 'waiting' | 'unsettled'] ?? null);
+  return <LineChart title="In flight" unit="deliveries" format={count} lines={lines} height={130} span={span} />;
+}
+
+/** The routers, if they are so few and small that their links can be asked for all the time. */
+function useFewLinks(routers: readonly RouterNode[], selves: readonly View[]): readonly RouterNode[] {
+  const known = selves.every(({ source }) => source.at || source.error);
+  const few = known && selves.reduce((sum, { source }) => sum + Number(source.rows[0]?.['linkCount'] ?? 0), 0) <= FEW_LINKS;
+  return useMemo(() => (few ? routers : []), [few, routers]);
+}
+
+function Busiest({ routers }: { routers: readonly RouterNode[] }) {
+  const views = useEntities(routers, TYPES.address, ADDRESS_ATTRIBUTES, 5_000);
+  const known = addresses(views.map(({ router, source }) => ({ router: router.id, edge: router.kind === 'edge', source, consumers: null }))).filter(({ internal }) => !internal);
+  const active = known
+    .filter((address) => (address.in ?? 0) + (address.out ?? 0) > 0)
+    .sort((a, b) => (b.in ?? 0) + (b.out ?? 0) - (a.in ?? 0) - (a.out ?? 0));
+  return (
+    <section aria-label="Busiest addresses">
+      <h2>Busiest addresses</h2>
+      {active.length === 0 && <p class="note">{waiting(views) ? 'Asking the routers…' : known.some((address) => address.in === null) ? 'Collecting…' : 'No messages come or go now.'}</p>}
+      {active.length > 0 && (
+        <table class="small busiest">
+          <thead><tr><th scope="col">Address</th><th scope="col" class="numeric">In /s</th><th scope="col" class="numeric">Out /s</th><th scope="col" class="numeric">In</th><th scope="col" class="numeric">Out</th></tr></thead>
+          <tbody>
+            {active.slice(0, BUSIEST).map((address) => (
+              <tr key={address.key}>
+                <th scope="row"><a href={href('addresses', '', { q: address.text })}>{address.text}</a></th>
+                <td class="numeric">{perSecond(address.in)}</td><td class="numeric">{perSecond(address.out)}</td>
+                <td class="numeric">{count(address.totalIn)}</td><td class="numeric">{count(address.totalOut)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
 }
 
 /** The sum, or null if a part of it is not known. */
@@ -111,7 +174,7 @@ function record(past: Map<string, Sample[]>, name: string, at: number, value: nu
   const last = samples[samples.length - 1];
   if (value === null || (last && at < last.at + APART)) return;
   samples.push({ at, value });
-  while (samples.length && samples[0]!.at < at - SPAN) samples.shift();
+  while (samples.length && samples[0]!.at < at - LONGEST) samples.shift();
 }
 
 function Attention({ all }: { all: readonly Concern[] }) {

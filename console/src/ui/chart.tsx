@@ -1,7 +1,7 @@
 // Lines over the last minutes.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { clock, perSecond } from '../model/format';
-import { SPAN, type Sample } from '../model/series';
+import type { Sample } from '../model/series';
 
 export interface Line {
   label: string;
@@ -34,7 +34,7 @@ export function LineChart({ title, lines, format = perSecond, unit = '/s', heigh
   const frame = useRef<SVGSVGElement>(null);
   const latest = Math.max(0, ...lines.map((line) => line.samples[line.samples.length - 1]?.at ?? 0)) || Date.now();
   const first = Math.min(latest, ...lines.map((line) => line.samples[0]?.at ?? latest));
-  const from = Math.max(latest - Math.min(span, SPAN), Math.min(first, latest - LEAST));
+  const from = Math.max(latest - span, Math.min(first, latest - LEAST));
   const seen = lines.map((line) => ({ ...line, samples: line.samples.filter((sample) => sample.at >= from) }));
   const top = ceiling(Math.max(0, ...seen.flatMap((line) => line.samples.map((sample) => sample.value))));
   const x = (at: number) => LEFT + ((at - from) / (latest - from)) * (WIDTH - LEFT - 8);
@@ -110,9 +110,9 @@ export function ceiling(largest: number): number {
   return [1, 2, 5, 10].map((step) => step * unit).find((step) => step >= largest) ?? 10 * unit;
 }
 
-/** Times to write below: whole minutes, or quarters of them while the chart is short. */
+/** Times to write below: whole minutes, or quarters of them while the chart is short, and tens where it is long. */
 function ticks(from: number, to: number): number[] {
-  const step = to - from > 100_000 ? 60_000 : 15_000;
+  const step = to - from > 1_200_000 ? 600_000 : to - from > 600_000 ? 300_000 : to - from > 100_000 ? 60_000 : 15_000;
   const first = Math.ceil((from + step / 4) / step) * step;
   const result = [];
   for (let at = first; at < to - step / 6; at += step) result.push(at);
