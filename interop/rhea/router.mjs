@@ -27,7 +27,8 @@ function listening(port) {
 }
 
 export class Router {
-  static async start() {
+  /** `sections` gives further sections of its configuration, for the folder that it has. */
+  static async start(sections = () => "") {
     const folder = process.env.WAYSTATION_PROGRAMS;
     if (!folder) {
       throw new Error("WAYSTATION_PROGRAMS must name the folder of the programs under test; `cargo xtask interop` sets it");
@@ -64,6 +65,7 @@ log {
     enable: info+
     outputFile: ${join(router.folder, "router.log")}
 }
+${sections(router.folder)}
 `,
     );
     await router.run();
