@@ -8,4 +8,5 @@ test('what is in flight is what receivers have not settled and what waits for th
 
 test('what rows do not say is not known', () => {
   expect(inFlight([[{ linkDir: 'out', linkType: 'endpoint', undeliveredCount: 2 }]])).toBeNull();
+  expect(inFlight([[{ name: 'a', deliveryCount: 2 }]])).toBeNull();
 });

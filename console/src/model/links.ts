@@ -1,6 +1,8 @@
 // What rows of `router.link` say together.
 import type { Row } from './operations';
 
+const NEEDED = ['linkType', 'linkDir', 'undeliveredCount', 'unsettledCount'];
+
 /**
  * Deliveries on their way to receivers: those that wait at the routers, and those that receivers have not settled. Links between routers do not count. Null
  * where rows do not say it, since others had asked for them.
@@ -9,8 +11,8 @@ export function inFlight(routers: readonly (readonly Row[])[]): { waiting: numbe
   const sums = { waiting: 0, unsettled: 0 };
   for (const rows of routers) {
     for (const row of rows) {
+      if (NEEDED.some((name) => row[name] === undefined)) return null;
       if (row['linkType'] !== 'endpoint' || row['linkDir'] !== 'out') continue;
-      if (row['undeliveredCount'] === undefined || row['unsettledCount'] === undefined) return null;
       sums.waiting += Number(row['undeliveredCount'] ?? 0);
       sums.unsettled += Number(row['unsettledCount'] ?? 0);
     }

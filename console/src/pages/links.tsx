@@ -141,11 +141,11 @@ const COLUMNS: Column<Judged>[] = [
     id: 'why', title: 'Held up because', width: 260, value: ({ verdict: { tone, text } }) => (RANK[tone] ? text : ''),
     cell: ({ verdict: { tone, text } }) => (tone === 'fine' ? '' : <Badge tone={tone === 'stuck' ? 'bad' : 'warn'}>{text}</Badge>),
   },
+  number('deliveries', 'Deliveries', 'deliveryCount', 104),
+  number('rejected', 'Rejected', 'rejectedCount', 80),
+  number('released', 'Released', 'releasedCount', 80),
   {
     id: 'late', title: 'Late /s', width: 74, numeric: true, hint: 'Deliveries a second that took longer than a second to be settled',
     value: ({ source, identity }) => source.rate(identity, 'deliveriesDelayed1Sec'), cell: ({ source, identity }) => perSecond(source.rate(identity, 'deliveriesDelayed1Sec')),
   },
-  number('deliveries', 'Deliveries', 'deliveryCount', 104),
-  number('rejected', 'Rejected', 'rejectedCount', 80),
-  number('released', 'Released', 'releasedCount', 80),
 ];

@@ -99,6 +99,8 @@ function RateTile({ label, name, views }: { label: string; name: string; views: 
 const pasts = new Map<string, Map<string, Sample[]>>();
 /** Two points of a chart are at least this far apart, in milliseconds. */
 const APART = 2_000;
+/** What routers said longer ago than this before the last answer is not summed with it, in milliseconds. */
+const RECENT = 15_000;
 const SPANS = [{ value: '300000', label: '5 minutes' }, { value: '3600000', label: 'hour' }];
 const LONGEST = 3_600_000;
 
@@ -124,7 +126,11 @@ function Rates({ title, views, names, span }: { title: string; views: readonly V
 
 /** What is on its way to receivers: kept by routers for them, or with them and not settled. */
 function InFlight({ views, span }: { views: readonly View[]; span: number }) {
-  const lines = usePast(views, ['waiting', 'unsettled'], (label) => inFlight(views.map(({ source }) => source.rows))?.[label as 'waiting' | 'unsettled'] ?? null);
+  const heard = views.map(({ source }) => source).filter((source) => !source.error);
+  const latest = Math.max(0, ...heard.map(({ at }) => at));
+  // A sum of a part, or of what was long ago, would look like a jump.
+  const now = heard.every(({ at }) => at > 0 && at > latest - RECENT) ? inFlight(heard.map(({ rows }) => rows)) : null;
+  const lines = usePast(views, ['waiting', 'unsettled'], (label) => now?.[label as 'waiting' | 'unsettled'] ?? null);
   return <LineChart title="In flight" unit="deliveries" format={count} lines={lines} height={130} span={span} />;
 }
 

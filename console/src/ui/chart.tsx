@@ -81,7 +81,7 @@ export function LineChart({ title, lines, format = perSecond, unit = '/s', heigh
             <text x={LEFT - 6} y={y(top * part) + 3.5} text-anchor="end">{format(top * part)}</text>
           </g>
         ))}
-        {ticks(from, latest).map((tick) => (
+        {ticks(from, latest, WIDTH - LEFT).map((tick) => (
           <text key={tick} class="tick" x={x(tick)} y={height - 4} text-anchor="middle">{latest - from > 100_000 ? clock(tick).slice(0, 5) : clock(tick)}</text>
         ))}
         {seen.map((line, index) => (
@@ -110,9 +110,14 @@ export function ceiling(largest: number): number {
   return [1, 2, 5, 10].map((step) => step * unit).find((step) => step >= largest) ?? 10 * unit;
 }
 
-/** Times to write below: whole minutes, or quarters of them while the chart is short, and tens where it is long. */
-function ticks(from: number, to: number): number[] {
-  const step = to - from > 1_200_000 ? 600_000 : to - from > 600_000 ? 300_000 : to - from > 100_000 ? 60_000 : 15_000;
+/** Pixels that a time below takes. */
+const TICK = 58;
+const STEPS = [15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_200_000];
+
+/** Times to write below: as many as there is room for, and whole minutes where no seconds are written. */
+function ticks(from: number, to: number, width: number): number[] {
+  const least = Math.max(((to - from) * TICK) / width, to - from > 100_000 ? 60_000 : 0);
+  const step = STEPS.find((each) => each >= least) ?? STEPS[STEPS.length - 1]!;
   const first = Math.ceil((from + step / 4) / step) * step;
   const result = [];
   for (let at = first; at < to - step / 6; at += step) result.push(at);
