@@ -14,8 +14,11 @@
 //! | `conf part` | the same, that cannot be checked because it names what a test does not have |
 //! | `text file=NAME` | a file |
 //!
+//! Before that, whatever pages point to has to be there.
+//!
 //! Each page has an empty folder, and a network of its own, so that it can use the ports that it names.
 
+mod links;
 mod page;
 mod play;
 
@@ -36,6 +39,7 @@ pub(crate) fn run(only: Option<&str>, programs: Option<PathBuf>) -> Result<()> {
         return enter(only, &programs);
     }
     shell::run(shell::command("ip").args(["link", "set", "lo", "up"]))?;
+    check_links()?;
     let mut failures = Vec::new();
     let (mut ran, mut by_hand) = (0, 0);
     for path in pages()? {
@@ -65,6 +69,14 @@ fn enter(only: Option<&str>, programs: &Path) -> Result<()> {
     inside.args(["--user", "--map-root-user", "--net"]).arg(own).arg("book").args(only);
     inside.arg("--programs").arg(programs).env(INSIDE, "1");
     shell::run(&mut inside).context("pages run in a network of their own: `unshare --user --net` has to be allowed")
+}
+
+fn check_links() -> Result<()> {
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let text = |path: &Path| std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
+    let texts = pages()?.iter().map(|path| Ok((name(path), text(path)?))).collect::<Result<_>>()?;
+    let wrong = links::broken(&texts, |file| shell::root().join("docs").join(file).exists());
+    if wrong.is_empty() { Ok(()) } else { bail!("the book points to what is not there:\n{}", wrong.join("\n")) }
 }
 
 /// The pages, sorted.
