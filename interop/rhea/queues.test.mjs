@@ -88,6 +88,36 @@ test("what was accepted is there after the router was killed", async () => {
   }
 });
 
+// rhea#281, rhea#154
+for (const credit_window of [0, 10]) {
+  test(`a receiver goes on after the router was restarted (credit_window ${credit_window})`, async () => {
+    const own = await Router.start(SECTIONS);
+    const client = await connect(own, { reconnect: true, initial_reconnect_delay: 50, max_reconnect_delay: 100 });
+    try {
+      const link = client.open_receiver({ source: queue, credit_window });
+      const got = [];
+      link.on("message", ({ message }) => got.push(message.body));
+      link.on("receiver_open", () => credit_window || link.add_credit(5));
+      const sender = await Sender.attach(client, queue);
+      assert.equal((await sender.outcome({ body: "before" })).name, "accepted");
+      const again = next(client, "connection_open");
+      await own.kill();
+      await own.run();
+      await again;
+      assert.equal((await sender.outcome({ body: "after" })).name, "accepted");
+      const deadline = Date.now() + PATIENCE;
+      while (!got.includes("after")) {
+        assert.ok(Date.now() < deadline, `came: ${got}`);
+        await sleep(20);
+      }
+      assert.equal(got[0], "before");
+    } finally {
+      client.close();
+      await own.stop();
+    }
+  });
+}
+
 test("a released message comes again and is not counted", async () => {
   await send(queue, "x");
   const receiver = await Receiver.attach(connection, queue, { credit: 2 });
