@@ -7,6 +7,7 @@ import urllib.request
 import pytest
 import websockets.exceptions
 from prometheus_client.parser import text_string_to_metric_families
+from proton import Message
 from support.router import PATIENCE, free_port
 from websockets.sync.client import connect as connect_websocket
 
@@ -104,3 +105,64 @@ def test_a_router_stops_while_a_websocket_is_open(web):
     with contextlib.suppress(websockets.exceptions.ConnectionClosed):
         with connect_websocket(f"ws://{web.web}", subprotocols=["amqp"]):
             assert web.stop() == 0
+
+
+QUEUES = """
+store {{
+    path: {store}
+}}
+queue {{
+    address: work
+    deadLetterAddress: dead
+    expiryAddress: late
+}}
+queue {{
+    address: ring
+    maxMessages: 2
+    overflow: ring
+}}
+"""
+
+
+def test_metrics_of_queues_count_what_became_of_each_message(start_router, connect, tmp_path):
+    port = free_port()
+    listener = f"listener {{\n host: 127.0.0.1\n port: {port}\n http: yes\n}}\n"
+    router = start_router(sections=listener + QUEUES.format(store=tmp_path / "store"))
+    router.wait_for_port(port)
+    router.web = f"127.0.0.1:{port}"
+    peer = connect(router)
+    work, ring = peer.sender("work"), peer.sender("ring")
+    for body in ("accepted", "rejected", "released", "left"):
+        assert work.send(body).outcome() == "accepted"
+    assert work.send(Message("expired", ttl=0.001)).outcome() == "accepted"
+    for body in range(5):
+        assert ring.send(body).outcome() == "accepted"
+    receiver = peer.receiver("work", credit=3)
+    accepted, rejected, released = (receiver.next() for _ in range(3))
+    accepted.accept()
+    rejected.reject()
+    released.release()
+    receiver.flow(1)
+    receiver.next().accept()
+
+    def counted():
+        families = metrics(router, "?names=new")
+        return lambda name, queue="work": value(families, f"waystation_queue_{name}", queue=queue)
+
+    peer.until(lambda: counted()("messages") == 1 and counted()("messages", "late") == 1, "all to be where it goes")
+    found = counted()
+    for name, number in {
+        "enqueued_total": 5,
+        "delivered_total": 4,
+        "redelivered_total": 1,
+        "dequeued_total": 2,
+        "dead_lettered_total": 1,
+        "expired_total": 1,
+        "dropped_total": 0,
+        "consumers": 1,
+        "producers": 1,
+    }.items():
+        assert found(name) == number, name
+    assert [found(name, "ring") for name in ("enqueued_total", "dropped_total", "messages")] == [5, 3, 2]
+    assert [found("messages", queue) for queue in ("dead", "late")] == [1, 1]
+    assert 0 < found("oldest_message_seconds") < PATIENCE and found("bytes") > 0

@@ -167,19 +167,19 @@ impl QueueSettings {
             return Some("a queue needs an address");
         }
         if self.max_messages == Some(0) || self.max_bytes == Some(0) {
-            return Some("a limit of 0 would keep out every message: leave it away for no limit");
+            return Some("maxMessages or maxBytes of 0 would keep out every message: leave it away for no limit");
         }
         if self.overflow != Overflow::Hold && self.max_messages.is_none() && self.max_bytes.is_none() {
             return Some("what happens at a limit is said, but no limit: set maxMessages or maxBytes");
         }
         if self.max_consumers == Some(0) {
-            return Some("a limit of 0 consumers would keep out every consumer: leave it away for no limit");
+            return Some("maxConsumers of 0 would keep out every consumer: leave it away for no limit");
         }
         if self.redelivery_multiplier < 100 {
-            return Some("the multiplier of the redelivery delay must be at least 1");
+            return Some("redeliveryMultiplier must be at least 1");
         }
         if self.duplicate_count > MAX_DUPLICATES {
-            return Some("at most 1000000 ids can be remembered to find duplicates");
+            return Some("duplicateCount is more than the 1000000 ids that can be remembered");
         }
         None
     }

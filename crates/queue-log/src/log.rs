@@ -83,7 +83,7 @@ impl Log {
     ) -> Result<Log, OpenError> {
         settings.check()?;
         let dir = settings.path.clone();
-        disk.create_dir(&dir).place("make", &dir)?;
+        disk.create_dir(&dir).place("make the directory", &dir)?;
         let path = dir.join(names::LOCK);
         let lock = disk.lock(&path).place("lock", &path)?;
         let Some(lock) = lock else { return Err(OpenError::Locked { path: dir }) };

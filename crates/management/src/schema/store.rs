@@ -54,9 +54,13 @@ pub static QUEUE_SETTINGS: EntityType = EntityType {
     is_abstract: true,
     ..EntityType::new("queueSettings", full!("queueSettings"), &CONFIGURATION_ENTITY, "How a queue behaves.")
         .attributes(&[
-        boolean("durable", "Whether messages survive a restart. If not, they are in memory only.")
+        boolean(
+            "durable",
+            "Whether messages survive a restart. If not, they are in memory only. It cannot change once there is a queue.",
+        )
             .default_flag(true)
-            .create(),
+            .create()
+            .update(),
         boolean("priorities", "Whether messages of higher priority go first.").default_flag(true).create().update(),
         integer("maxMessages", "The most messages that it holds; no limit if not given.").create().update(),
         integer("maxBytes", "The most bytes of messages that it holds; no limit if not given.").create().update(),
@@ -113,7 +117,8 @@ pub static QUEUE_SETTINGS: EntityType = EntityType {
             "Name of an application property (or of a message annotation that begins with `x-opt-`): a message takes \
                  the place of the one before that has the same value of it.",
         )
-        .create(),
+        .create()
+        .update(),
         integer(
             "duplicateCount",
             "How many ids of messages are remembered, so that one that comes again is taken for a duplicate and not \
@@ -222,9 +227,9 @@ pub static QUEUE: EntityType = EntityType::new(
     counter("messagesIn", "Messages that have come since it was made."),
     counter("messagesOut", "Messages that consumers have taken since then."),
     counter("redelivered", "Deliveries since the router was started that were not the first of their message."),
-    counter("deadLettered", "Messages that went to the dead-letter address since it was made, or would have."),
+    counter("deadLettered", "Messages that went to the dead-letter address since it was made."),
     counter("expired", "Messages whose time was up since then."),
-    counter("dropped", "Messages that were refused or dropped since then for want of room."),
+    counter("dropped", "Messages that were refused or dropped since then for want of room, or as dead letters without an address."),
 ]);
 
 /// Queues that are made when they are needed.

@@ -172,6 +172,7 @@ impl Validation {
         let unknown = Invalid::attribute(name, Class::Validation, text);
         self.wrong.push(match self.source {
             Source::File => self.prefixed(with_suggestion(self.ty, name, unknown)),
+            Source::Management if self.is_own() => self.prefixed(with_suggestion(self.ty, name, unknown)),
             Source::Management => unknown,
         });
         None
@@ -201,10 +202,15 @@ impl Validation {
         }
     }
 
+    /// Whether the type is one that only this router has.
+    fn is_own(&self) -> bool {
+        super::own_types().contains(&self.ty)
+    }
+
     /// The old router puts the type before texts about values.
     fn prefixed(&self, mut invalid: Invalid) -> Invalid {
         // What only this router has is told so that a person can act on it.
-        if self.source == Source::Management && super::own_types().contains(&self.ty) {
+        if self.source == Source::Management && self.is_own() {
             return invalid.told_in_full();
         }
         invalid.text = format!("{}: {}", self.ty.full, invalid.text);
@@ -255,6 +261,17 @@ fn with_suggestion(ty: &'static EntityType, name: &str, unknown: Invalid) -> Inv
     }
 }
 
+/// Why an attribute cannot be updated.
+fn why_fixed(attribute: &Attribute) -> &'static str {
+    match (attribute.create, attribute.name) {
+        (false, "name" | "identity" | "type") | (true, "address" | "pattern") => {
+            "it says which entity is meant: create another one instead"
+        }
+        (true, _) => "it is given when the entity is created: delete it, and create another one",
+        (false, _) => "it is what the router reports, and is not set",
+    }
+}
+
 /// Checks and coerces the attributes given for an update of an instance. What is the same as before is left out of the
 /// result; null means that an attribute is to be unset.
 ///
@@ -273,7 +290,12 @@ pub fn validate_update(
         let Some(attribute) = validation.find(name, given) else { continue };
         if !attribute.update {
             let text = format!("Cannot update attribute '{}' in UPDATE", attribute.name);
-            validation.wrong.push(Invalid::attribute(attribute.name, Class::Validation, text));
+            let refused = Invalid::attribute(attribute.name, Class::Validation, text);
+            validation.wrong.push(if validation.is_own() {
+                refused.hint(why_fixed(attribute)).told_in_full()
+            } else {
+                refused
+            });
             continue;
         }
         let value = match value {

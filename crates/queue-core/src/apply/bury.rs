@@ -77,11 +77,12 @@ impl Broker {
         let queues = self.graves(&corpse, context);
         let Some((first, others)) = queues.split_first() else {
             self.release_body(&corpse.entry, context.events);
-            self.count(from, |queue| queue.totals.dropped += 1);
+            // Those that have expired are counted as such.
+            self.count(from, |queue| queue.totals.dropped += u64::from(reason != Reason::Expired));
             context.events.push(Event::Dropped { queue: from, reason });
             return;
         };
-        self.count(from, |queue| queue.totals.dead_lettered += 1);
+        self.count(from, |queue| queue.totals.dead_lettered += u64::from(reason != Reason::Expired));
         context.events.push(Event::DeadLettered { queue: from, reason });
         let entry = &mut corpse.entry;
         entry.shared = self.share_body(entry.body(), others.len() as u32, entry.shared);

@@ -10,6 +10,9 @@ pub(crate) enum StartFailure {
     Config(Box<config::Errors>),
     /// A setting is well formed and cannot be put to work.
     Setting(String),
+    /// The store, or a queue in it, cannot be as the configuration asks. The old router knows none, and no script waits for
+    /// its words.
+    Store(String),
     /// The system refused something: what the router wanted to do, and why it cannot.
     System(&'static str, io::Error),
 }
@@ -19,6 +22,7 @@ impl fmt::Display for StartFailure {
         match self {
             StartFailure::Config(errors) => f.write_str(&errors.start_up_message()),
             StartFailure::Setting(text) => write!(f, "Python: CError: Configuration: {text}"),
+            StartFailure::Store(text) => f.write_str(text),
             StartFailure::System(what, error) => write!(f, "System: cannot {what}: {error}"),
         }
     }

@@ -199,7 +199,7 @@ fn apply_all(entities: &mut Entities, source: &ConfigSource, all: Vec<Entity>) -
             continue;
         }
         match apply(entities, entity) {
-            Err(StartFailure::Setting(reason)) if kept && matches!(source, ConfigSource::BuiltIn) => {
+            Err(StartFailure::Store(reason)) if kept && matches!(source, ConfigSource::BuiltIn) => {
                 logging::log!(AGENT, Warning, "There are no queues: {reason}");
                 without_queues = true;
             }
@@ -231,8 +231,18 @@ fn apply(
             entities.data.create(entity_type, attributes).map(drop).map_err(|failure| failure.description)
         }
         Settings::Store(_) | Settings::Queue(_) | Settings::QueueTemplate(_) | Settings::Topic(_) => {
-            let before = entities.declare(settings);
-            before.map(|before| before.iter().for_each(|told| logging::log!(AGENT, Warning, "{told}")))
+            let name = ["address", "pattern"].into_iter().find_map(|key| attributes.text(key)).map(str::to_owned);
+            let before = entities.declare(settings).map_err(|problem| {
+                StartFailure::Store(match name {
+                    Some(name) => {
+                        let short = entity_type.short;
+                        format!("The {short} '{name}' cannot be as the configuration says: {problem}")
+                    }
+                    None => format!("The store cannot be opened: {problem}"),
+                })
+            })?;
+            before.iter().for_each(|told| logging::log!(AGENT, Warning, "{told}"));
+            Ok(())
         }
         Settings::Listener(listener) => entities.listeners.add(attributes, *listener, true),
         Settings::Connector(connector) => entities.connectors.add(attributes, *connector),

@@ -106,7 +106,9 @@ impl Entities {
             (Settings::Store(config), None) => {
                 store::open(&self.shards, config).map(|opened| self.store = Some(opened)).map(|()| None)
             }
-            (Settings::Store(_), Some(_)) => Err(StoreError::Exists("store".to_owned())),
+            (Settings::Store(_), Some(opened)) => {
+                Err(StoreError::Exists("store", opened.view().settings.path.display().to_string()))
+            }
             (settings, Some(store)) => store::declare(store, settings),
             (_, None) => Err(StoreError::Unavailable("there is no store: add store { path: ... }".to_owned())),
         };

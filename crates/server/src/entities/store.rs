@@ -182,7 +182,7 @@ pub(super) fn failure(error: StoreError) -> Failure {
     match error {
         StoreError::NotFound(_) => Failure::new(management::status::NOT_FOUND, error.to_string()),
         StoreError::Unavailable(_) => Failure::internal(error.to_string()),
-        StoreError::Exists(_) | StoreError::InUse(..) | StoreError::Invalid(_) => {
+        StoreError::Exists(..) | StoreError::InUse(..) | StoreError::Invalid(_) => {
             Failure::bad_request(error.to_string())
         }
     }

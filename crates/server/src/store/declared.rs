@@ -19,7 +19,7 @@ impl StoreHandle {
         let settings = self.checked(template)?;
         let pattern = settings.address.to_string();
         if self.with(|node| node.templates.get(&pattern).is_some()) {
-            return Err(StoreError::Exists(pattern));
+            return Err(StoreError::Exists("template", pattern));
         }
         let command = Command::SetTemplate { settings: Box::new(settings), is_new: true };
         self.command(Side::Logged, command, &pattern).map(drop)
@@ -107,13 +107,11 @@ impl StoreHandle {
     pub(crate) fn create_topic(&self, topic: TopicSpec) -> Result<(), StoreError> {
         let settings = settings_of(topic)?;
         let address = settings.address.to_string();
-        if self.with(|node| node.find(&address)).is_some() {
-            return Err(StoreError::Exists(address));
-        }
+        self.is_free(&address)?;
         // Both sides know it: subscriptions are durable or not.
         for side in Side::BOTH {
             match self.command(side, Command::CreateTopic(Box::new(settings.clone())), &address) {
-                Ok(_) | Err(StoreError::Exists(_)) => {}
+                Ok(_) | Err(StoreError::Exists(..)) => {}
                 Err(error) => return Err(error),
             }
         }

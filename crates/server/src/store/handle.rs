@@ -1,11 +1,12 @@
 //! The control plane's hold on the store.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use queue_core::{Applied, Command, Lifetime, Orphans, QueueSettings, Refused};
-use queue_log::{Disk, RealDisk};
+use queue_log::{Disk, OpenError, RealDisk};
 use router_core::{ConnectionInfo, Role, StripAnnotations};
 
 use super::journal::Waiter;
@@ -38,7 +39,14 @@ impl StoreHandle {
 
     /// As [`StoreHandle::open`], on a given disk.
     pub(crate) fn open_on(shards: &Shards, settings: &StoreSettings, disk: Arc<dyn Disk>) -> Result<Self, StoreError> {
-        let store = Store::open(shards, settings, disk).map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        let store = Store::open(shards, settings, disk).map_err(|error| {
+            let remedy = match &error {
+                OpenError::Io { source, .. } if source.kind() == ErrorKind::StorageFull => "; make room on that disk",
+                OpenError::Io { .. } => "; give store { path: ... } a directory that the router may make and write to",
+                _ => "",
+            };
+            StoreError::Unavailable(format!("{error}{remedy}"))
+        })?;
         Self::start(shards, Arc::new(store), settings.clone())
     }
 
@@ -51,7 +59,7 @@ impl StoreHandle {
 
     fn start(shards: &Shards, store: Arc<Store>, settings: StoreSettings) -> Result<Self, StoreError> {
         if !shards.set_store(&store) {
-            return Err(StoreError::Exists("store".to_owned()));
+            return Err(StoreError::Exists("store", settings.path.display().to_string()));
         }
         shards.with_core(|core, host, now| {
             let info = ConnectionInfo {
@@ -110,6 +118,16 @@ impl StoreHandle {
         })
     }
 
+    /// Refuses an address that names something.
+    pub(super) fn is_free(&self, address: &str) -> Result<(), StoreError> {
+        let what = match self.with(|node| node.find(address)) {
+            None => return Ok(()),
+            Some(Destination::Queue(_)) => "queue",
+            Some(Destination::Topic(_)) => "topic",
+        };
+        Err(StoreError::Exists(what, address.to_owned()))
+    }
+
     pub(super) fn place(&self, address: &str) -> Result<Place, StoreError> {
         match self.with(|node| node.find(address)) {
             Some(Destination::Queue(place)) => Ok(place),
@@ -125,9 +143,7 @@ impl StoreHandle {
         let address = settings.address.to_string();
         check_address(&address)?;
         check(&settings)?;
-        if self.with(|node| node.find(&address)).is_some() {
-            return Err(StoreError::Exists(address));
-        }
+        self.is_free(&address)?;
         let side = Side::of(settings.durable);
         self.command(side, Command::CreateQueue(Box::new(settings)), &address).map(drop)
     }
@@ -141,10 +157,6 @@ impl StoreHandle {
             return self.create_queue(settings).map(|()| None);
         };
         check(&settings)?;
-        if place.side != Side::of(settings.durable) {
-            let text = "a queue cannot become durable, or cease to be: delete it first";
-            return Err(StoreError::Invalid(text.to_owned()));
-        }
         let before = self.with(|node| node.settings(place).map(|settings| QueueSettings::clone(settings)));
         let other = before.filter(|before| *before != as_it_came_to_be(before, settings.clone()));
         if other.is_some() {
@@ -167,6 +179,10 @@ impl StoreHandle {
         let Some(known) = self.with(|node| node.settings(place).cloned()) else {
             return Err(StoreError::NotFound(address));
         };
+        if known.durable != settings.durable {
+            let text = "durable cannot change once there is a queue: delete it, and create another one";
+            return Err(StoreError::Invalid(text.to_owned()));
+        }
         let settings = as_it_came_to_be(&known, settings);
         if *known == settings {
             return Ok(());
@@ -240,7 +256,7 @@ pub(super) fn check_address(address: &str) -> Result<(), StoreError> {
 fn refusal(refused: &Refused, of: &str) -> StoreError {
     match refused {
         Refused::NoQueue | Refused::NoTopic | Refused::NoTemplate => StoreError::NotFound(of.to_owned()),
-        Refused::Exists(address) => StoreError::Exists(address.to_string()),
+        Refused::Exists(address) => StoreError::Exists("queue, topic or template", address.to_string()),
         Refused::NotEmpty => StoreError::InUse(of.to_owned(), "it has messages"),
         Refused::InUse => StoreError::InUse(of.to_owned(), "it has subscriptions"),
         refused => StoreError::Invalid(refused.to_string()),

@@ -64,7 +64,8 @@ impl StoreHandle {
             return Err(StoreError::Invalid(format!("'{to}' is the queue that the messages are in")));
         }
         if source.side != target.side {
-            let text = "messages cannot be moved between a durable queue and one that is not".to_owned();
+            let text = "messages cannot be moved between a durable queue and one that is not: receive them from the one, and send them to \
+                        the other".to_owned();
             return Err(StoreError::Invalid(text));
         }
         self.act(source, from, which, |what| Command::Move { from: source.queue, to: target.queue, what })

@@ -32,6 +32,7 @@ mod report;
 mod say;
 mod signals;
 mod spec;
+mod telling;
 mod templates;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -69,17 +69,9 @@ pub(super) struct Node {
     pub(super) start: Millis,
     pub(super) began: Instant,
     pub(super) signals: Arc<Signals>,
-    pub(super) counts: Counts,
     /// What the addresses of dynamic nodes begin with.
     pub(super) prefix: String,
     output: Output,
-}
-
-/// What was counted since the start.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
-    pub(super) dead_lettered: u64,
-    pub(super) dropped: u64,
 }
 
 /// Which link a consumer has, by side.
@@ -137,7 +129,6 @@ impl Node {
             start,
             began,
             signals,
-            counts: Counts::default(),
             prefix: String::new(),
             output: Output::default(),
         }
@@ -314,14 +305,14 @@ impl Node {
     }
 
     fn happened(&mut self, side: Side, event: Event) {
+        self.tell(side, &event);
         match event {
             Event::BodyGone { body, size } => self.body_gone(side, body, size),
             Event::QueueMade(queue) => self.queue_made(Place { side, queue }),
             Event::QueueDeleted { queue, address, consumers } => {
                 self.queue_deleted(Place { side, queue }, &address, &consumers);
             }
-            Event::DeadLettered { .. } => self.counts.dead_lettered += 1,
-            Event::Dropped { .. } => self.counts.dropped += 1,
+            Event::DeadLettered { .. } | Event::Dropped { .. } => {}
         }
     }
 

@@ -77,13 +77,15 @@ pub(crate) struct QueueView {
     pub(crate) enqueued: u64,
     /// Messages that consumers have taken since then.
     pub(crate) dequeued: u64,
+    /// Those that went out to consumers.
+    pub(crate) delivered: u64,
     /// Those that went out a second time or more often.
     pub(crate) redelivered: u64,
-    /// Those that went to the dead-letter address, or would have.
+    /// Those that went to the dead-letter address.
     pub(crate) dead_lettered: u64,
     /// Those whose time was up.
     pub(crate) expired: u64,
-    /// Those that were refused or dropped for want of room.
+    /// Those that were refused or dropped for want of room, or as dead letters without an address.
     pub(crate) dropped: u64,
 }
 
@@ -154,8 +156,8 @@ pub(crate) enum StoreError {
     #[error("There is no queue, topic or template '{0}'")]
     NotFound(String),
     /// Something is there.
-    #[error("There is a queue, topic or template '{0}' already")]
-    Exists(String),
+    #[error("There is a {0} '{1}' already")]
+    Exists(&'static str, String),
     /// It is not empty, or somebody uses it.
     #[error("'{0}' is in use: {1}")]
     InUse(String, &'static str),

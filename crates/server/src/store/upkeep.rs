@@ -12,6 +12,7 @@ use super::links::{Destination, End, Place, Role, Sender, Side};
 use super::node::Node;
 use super::say::Say;
 use super::spec::QueueView;
+use super::telling::tell_done;
 use super::wanted::is_plain;
 
 /// Bytes appended to the log after which a checkpoint is due.
@@ -21,6 +22,9 @@ impl Node {
     /// Notes what commands have changed about queues.
     pub(super) fn note_changes(&mut self, side: Side, commands: &[Command], applied: &[Applied]) {
         for (command, applied) in commands.iter().zip(applied) {
+            if side == Side::Logged || !matches!(command, Command::CreateTopic(_)) {
+                tell_done(command, applied);
+            }
             match (command, applied) {
                 (Command::CreateQueue(settings), Ok(Done::Created(queue))) => {
                     let place = Place { side, queue: *queue };
@@ -32,9 +36,7 @@ impl Node {
                     self.learn(place, settings);
                     self.room_again(place);
                 }
-                (Command::CreateTopic(settings), Ok(_)) => {
-                    self.says.push(Say::Lead { address: (*settings.address).into() })
-                }
+                (Command::CreateTopic(settings), Ok(_)) => self.lead(&settings.address),
                 (Command::SetTemplate { settings, .. }, Ok(_)) => self.set_template(settings, false),
                 (Command::DeleteTemplate { pattern }, Ok(_)) => self.remove_template(pattern),
                 // There may be room where messages have left.
@@ -114,6 +116,7 @@ impl Node {
 
     /// A topic is gone under its senders.
     pub(super) fn topic_deleted(&mut self, topics: [TopicId; 2], address: &str) {
+        logging::log!(ROUTER_CORE, Info, "The topic '{address}' was deleted");
         self.says.push(Say::Unlead { address: address.into() });
         let error = ErrorCondition::new(names::RESOURCE_DELETED, format!("The topic '{address}' was deleted"));
         let sends = |role: &Role| matches!(role, Role::Sender(sender) if sender.to == Destination::Topic(topics));
@@ -228,6 +231,7 @@ impl Node {
             oldest: found.oldest.map(|came| std::time::Duration::from_millis(now.saturating_sub(came))),
             enqueued: found.totals.enqueued,
             dequeued: found.totals.accepted,
+            delivered: found.delivered,
             redelivered: found.redelivered,
             dead_lettered: found.totals.dead_lettered,
             expired: found.totals.expired,

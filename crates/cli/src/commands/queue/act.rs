@@ -115,7 +115,12 @@ pub(super) fn purge(arguments: &PurgeArguments, out: &mut dyn Write) -> Result<(
 pub(super) fn retry(arguments: &RetryArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let RetryArguments { queue, which, common } = arguments;
     let moved = act(common, "RETRY", queue, which, Attributes::new())?;
-    tell(common, moved, &format!("moved from {queue} back to where they came from"), out)
+    tell(common, moved, &format!("moved from {queue} back to where they came from"), out)?;
+    if moved == 0 && !common.json {
+        let why = "Only messages go back that came from another queue, as dead letters or expired, and whose queue is still there.";
+        writeln!(out, "{why}")?;
+    }
+    Ok(())
 }
 
 pub(super) fn delete(arguments: &DeleteArguments, out: &mut dyn Write) -> Result<(), Failure> {

@@ -2,6 +2,7 @@
 
 mod act;
 mod peek;
+mod rates;
 mod session;
 mod show;
 
@@ -21,6 +22,7 @@ use session::Session;
 #[command(after_help = "\
 Examples:
   waystation queue list
+  waystation queue list --rates
   waystation queue create orders deadLetterAddress=orders.dead maxBytes=100000000
   waystation queue show orders
   waystation queue peek orders --count 5 --selector \"priority > 4\"

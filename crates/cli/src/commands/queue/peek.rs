@@ -1,6 +1,7 @@
 //! `waystation queue peek`.
 
 use std::io::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use amqp::{Map, Value};
 use clap::Args;
@@ -9,6 +10,7 @@ use management::client::Request;
 use management::repr::plain;
 
 use super::session::{arguments, key, print};
+use super::show::age;
 use super::{Common, Failure, Session, Which};
 
 #[derive(Debug, Args)]
@@ -60,6 +62,16 @@ pub(super) fn peek(given: &PeekArguments, out: &mut dyn Write) -> Result<(), Fai
     Ok(())
 }
 
+/// A time in milliseconds since 1970, and how far away it is.
+fn moment(at: i64) -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let now = i64::try_from(since).unwrap_or(i64::MAX);
+    match now.saturating_sub(at) {
+        past @ 0.. => format!("{at} ({} ago)", age(past)),
+        future => format!("{at} (in {})", age(future.saturating_neg())),
+    }
+}
+
 /// A line for each thing: maps one level deep, as `waystation receive --format text` has them.
 fn write_message(message: &Map, out: &mut dyn Write) -> Result<(), Failure> {
     for (name, value) in message.iter() {
@@ -69,6 +81,8 @@ fn write_message(message: &Map, out: &mut dyn Write) -> Result<(), Failure> {
                     writeln!(out, "{}.{}: {}", plain(name), plain(key), plain(value))?;
                 }
             }
+            Value::Timestamp(at) => writeln!(out, "{}: {}", plain(name), moment(*at))?,
+            Value::Bool(yes) => writeln!(out, "{}: {}", plain(name), if *yes { "yes" } else { "no" })?,
             value => writeln!(out, "{}: {}", plain(name), plain(value))?,
         }
     }

@@ -6,7 +6,7 @@ use amqp::Value;
 use management::Attributes;
 use management::client::{Key, Request, StatusClass};
 use management::json::{dump, to_json};
-use management::schema::QUEUE;
+use management::schema::{QUEUE, TOPIC};
 
 use super::{Common, Failure, Which};
 use crate::client::{Client, ClientError, Node};
@@ -38,7 +38,18 @@ impl Session {
 
     /// What a request about the queue of this name brings.
     pub(super) fn ask(&mut self, request: Request, name: &str) -> Result<Value, Failure> {
-        self.node.call(&mut self.client, request).map_err(|error| told(error, Some(name)))
+        self.node.call(&mut self.client, request).map_err(|error| match &error {
+            ClientError::Refused(refusal) if refusal.class == StatusClass::NotFound && self.is_topic(name) => {
+                let text = "it is a topic: its messages are in the queues of its subscriptions";
+                Failure::Told(format!("There is no queue '{name}', {text}: `waystation queue list {name}::`"))
+            }
+            _ => told(error, Some(name)),
+        })
+    }
+
+    fn is_topic(&mut self, name: &str) -> bool {
+        let key = Key { entity_type: Some(TOPIC.full), name: Some(name), identity: None };
+        self.node.call(&mut self.client, Request::read(key)).is_ok()
     }
 
     /// Has a queue do something with some of its messages; says with how many it did.

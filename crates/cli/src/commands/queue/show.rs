@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use management::Attributes;
 use management::schema::QUEUE;
 
+use super::rates::{RATES, RatesArguments, Reading};
 use super::session::print;
 use super::{Common, Failure, Session};
 use crate::qdstat::cells::{commas, plain, size_of};
@@ -41,6 +42,9 @@ pub(super) struct ListArguments {
     limit: usize,
 
     #[command(flatten)]
+    rates: RatesArguments,
+
+    #[command(flatten)]
     common: Common,
 }
 
@@ -50,13 +54,20 @@ pub(super) struct ShowArguments {
     queue: String,
 
     #[command(flatten)]
+    rates: RatesArguments,
+
+    #[command(flatten)]
     common: Common,
 }
 
 pub(super) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let mut session = Session::open(&arguments.common)?;
+    let before = Reading::first(&arguments.rates, || session.queues())?;
     let mut queues = session.queues()?;
     session.close();
+    if let Some(before) = before {
+        before.rate(&mut queues);
+    }
     if let Some(part) = &arguments.part {
         queues.retain(|queue| queue.text("address").is_some_and(|address| address.contains(part.as_str())));
     }
@@ -81,11 +92,11 @@ pub(super) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(),
         writeln!(out, "There are no such queues.")?;
         return Ok(());
     }
-    Ok(table(&queues).write(out, false)?)
+    Ok(table(&queues, arguments.rates.rates.is_some()).write(out, false)?)
 }
 
-fn table(queues: &[Attributes]) -> Block {
-    let headers = vec![
+fn table(queues: &[Attributes], rated: bool) -> Block {
+    let mut headers = vec![
         "address",
         "messages",
         "bytes",
@@ -98,8 +109,11 @@ fn table(queues: &[Attributes]) -> Block {
         "out",
         "dead-lettered",
     ];
+    if rated {
+        headers.extend(["in/s", "out/s"]);
+    }
     let row = |queue: &Attributes| {
-        vec![
+        let mut row = vec![
             plain(queue, "address"),
             commas(queue, "depth"),
             size_of(queue, "bytes"),
@@ -111,22 +125,33 @@ fn table(queues: &[Attributes]) -> Block {
             commas(queue, "messagesIn"),
             commas(queue, "messagesOut"),
             commas(queue, "deadLettered"),
-        ]
+        ];
+        if rated {
+            row.extend(RATES.map(|(_, rate)| plain(queue, rate)));
+        }
+        row
     };
     Block::Table(Table { title: "Queues".to_owned(), headers, rows: queues.iter().map(row).collect() })
 }
 
 pub(super) fn show(arguments: &ShowArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let mut session = Session::open(&arguments.common)?;
-    let queue = session.queue(&arguments.queue)?;
+    let before = Reading::first(&arguments.rates, || Ok(vec![session.queue(&arguments.queue)?]))?;
+    let mut queue = [session.queue(&arguments.queue)?];
     session.close();
+    if let Some(before) = before {
+        before.rate(&mut queue);
+    }
+    let [queue] = queue;
     if arguments.common.json {
         return print(&Value::Map(queue.to_map_without_nulls()), out);
     }
     // In the order of the schema; settings that can be left out and are, are no limits and no addresses.
     let known = QUEUE.all_attributes().filter(|attribute| !matches!(attribute.name, "name" | "identity" | "type"));
     let pairs = known.filter(|attribute| queue.get(attribute.name).is_some());
-    let pairs = pairs.map(|attribute| (attribute.name, cell(&queue, attribute.name))).collect();
+    let pairs = pairs.map(|attribute| (attribute.name, cell(&queue, attribute.name)));
+    let rates = RATES.into_iter().filter(|(_, rate)| queue.get(rate).is_some());
+    let pairs = pairs.chain(rates.map(|(_, rate)| (rate, plain(&queue, rate)))).collect();
     Ok(Block::pairs(format!("Queue {}", arguments.queue), pairs).write(out, false)?)
 }
 
@@ -140,7 +165,7 @@ fn cell(queue: &Attributes, name: &str) -> String {
 }
 
 /// Milliseconds, in the two largest units that say something.
-fn age(milliseconds: i64) -> String {
+pub(super) fn age(milliseconds: i64) -> String {
     let seconds = milliseconds.max(0) / 1000;
     let two = |large: i64, unit: &str, small: i64, below: &str| match small {
         0 => format!("{large}{unit}"),
@@ -173,7 +198,7 @@ mod tests {
             .with("bytes", 2048_u64.into())
             .with("oldestAge", 61_000_i64.into());
         let mut out = Vec::new();
-        table(&[queue]).write(&mut out, false).expect("memory takes everything");
+        table(&[queue], false).write(&mut out, false).expect("memory takes everything");
         let text = String::from_utf8(out).expect("text");
         let row: Vec<&str> = text.lines().last().unwrap_or_default().split_whitespace().collect();
         assert_eq!(row, ["orders", "1,234", "2.00", "KiB", "1m", "1s"]);

@@ -2,6 +2,7 @@
 
 use super::reload::Reloaded;
 use super::*;
+use amqp::Value;
 use config::Source;
 
 /// A directory for a store that goes with the test.
@@ -192,7 +193,96 @@ async fn two_routers_do_not_share_a_store() {
     let _first = Router::start(&directory.store());
     let second = ConfigFile::new(&format!("{SILENT}{}", directory.store()));
     let failure = start(&second.options()).err().unwrap().to_string();
-    assert!(failure.contains(&directory.0.display().to_string()), "{failure}");
+    let path = directory.0.display();
+    let plain = format!("The store cannot be opened: {path}: the store is open in another process; stop that, ");
+    assert!(failure.starts_with(&plain), "{failure}");
+}
+
+#[tokio::test]
+async fn who_cannot_start_because_of_the_store_is_told_in_plain_words_what_to_do() {
+    let file = ConfigFile::new("");
+    let path = file.0.display();
+    let config = ConfigFile::new(&format!("{SILENT}store {{\n path: {path}\n}}\n"));
+    let failure = start(&config.options()).err().unwrap().to_string();
+    let begin = format!("The store cannot be opened: {path}: cannot make the directory: ");
+    assert!(failure.starts_with(&begin) && failure.contains("give store { path: ... }"), "{failure}");
+    let directory = Directory::new();
+    drop(Router::start(&(directory.store() + "queue {\n address: a\n}\n")));
+    let config = ConfigFile::new(&format!("{SILENT}{}queue {{\n address: a\n durable: no\n}}\n", directory.store()));
+    let failure = start(&config.options()).err().unwrap().to_string();
+    assert!(failure.starts_with("The queue 'a' cannot be as the configuration says: durable cannot"), "{failure}");
+}
+
+#[tokio::test]
+async fn updates_that_cannot_be_say_which_attribute_and_why() {
+    let directory = Directory::new();
+    let mut router = Router::start(&(directory.store() + "queue {\n address: a\n}\n"));
+    let ty = type_of("queue");
+    let row = router.queue("a").unwrap();
+    for (name, value, why) in [
+        ("address", Value::from("b"), "create another one"),
+        ("depth", Value::Ulong(3), "not set"),
+        ("durable", Value::Bool(false), "delete it"),
+        ("maxMessages", Value::Ulong(0), "from 1"),
+        ("overflow", Value::from("ring"), "there is no limit"),
+        ("filter", Value::from("a ="), "expected"),
+        ("maxmessages", Value::Ulong(1), "write maxMessages"),
+        ("lifetime", Value::from("forever"), "manual"),
+        ("redeliveryMultiplier", Value::from("0.5"), "1"),
+        ("duplicateCount", Value::Ulong(2_000_000), "1000000"),
+    ] {
+        let given = Attributes(vec![(name.to_owned(), value)]);
+        let refused = match management::schema::validate_update(ty, &row, &given) {
+            Err(wrong) => wrong[0].to_string(),
+            Ok(changes) => {
+                let context = RequestContext::default();
+                router.plane.entities.update(ty, "queue/a", changes.attributes, &context).unwrap_err().description
+            }
+        };
+        assert!(refused.to_lowercase().contains(&name.to_lowercase()) && refused.contains(why), "{name}: {refused}");
+    }
+    assert_eq!(router.queue("a"), Some(row));
+}
+
+#[tokio::test]
+async fn every_setting_but_durable_can_be_updated() {
+    let directory = Directory::new();
+    let mut router = Router::start(&(directory.store() + "queue {\n address: a\n}\n"));
+    let ty = type_of("queue");
+    let changes: Vec<(&str, Value)> = vec![
+        ("priorities", false.into()),
+        ("maxMessages", Value::Ulong(5)),
+        ("maxBytes", Value::Ulong(6)),
+        ("overflow", "dropHead".into()),
+        ("defaultTtl", Value::Ulong(7)),
+        ("maxTtl", Value::Ulong(8)),
+        ("expiryAddress", "late".into()),
+        ("deadLetterAddress", "dead".into()),
+        ("deliveryLimit", Value::Ulong(9)),
+        ("redeliveryDelay", Value::Ulong(10)),
+        ("redeliveryMultiplier", "1.5".into()),
+        ("maxRedeliveryDelay", Value::Ulong(11)),
+        ("groups", false.into()),
+        ("lastValueKey", "key".into()),
+        ("duplicateCount", Value::Ulong(12)),
+        ("duplicateTime", Value::Ulong(13)),
+        ("filter", "a = 1".into()),
+        ("singleActiveConsumer", true.into()),
+        ("maxConsumers", Value::Ulong(14)),
+        ("browseOnly", true.into()),
+        ("lifetime", "empty".into()),
+        ("autoDeleteDelay", Value::Ulong(15)),
+    ];
+    for (name, value) in changes {
+        let row = router.queue("a").unwrap();
+        let given = Attributes(vec![(name.to_owned(), value)]);
+        let changes = management::schema::validate_update(ty, &row, &given).unwrap();
+        assert!(!changes.attributes.0.is_empty(), "{name} is as before");
+        let updated = router.plane.entities.update(ty, "queue/a", changes.attributes, &RequestContext::default());
+        let updated = updated.unwrap_or_else(|failure| panic!("{name}: {failure}"));
+        let text = |value: Option<&Value>| management::repr::plain(value.unwrap());
+        assert_eq!(text(updated.get(name)), text(given.get(name)), "{name}");
+    }
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use crate::store::{QueueView, Report, report};
 /// Name without `waystation_queue_`, kind, what it is, and where it comes from.
 type Metric = (&'static str, Kind, &'static str, fn(&QueueView) -> u64);
 
-const METRICS: [Metric; 12] = [
+const METRICS: [Metric; 13] = [
     ("messages", Kind::Gauge, "Messages in the queue.", |queue| queue.messages),
     ("bytes", Kind::Gauge, "Bytes of these messages.", |queue| queue.bytes),
     ("acquired_messages", Kind::Gauge, "Those of them that consumers have and have not settled.", |queue| {
@@ -20,7 +20,8 @@ const METRICS: [Metric; 12] = [
     ("consumers", Kind::Gauge, "Links that receive from the queue, browsers included.", |queue| queue.consumers),
     ("producers", Kind::Gauge, "Links that send to the queue.", |queue| queue.producers),
     ("enqueued_total", Kind::Counter, "Messages that have come.", |queue| queue.enqueued),
-    ("dequeued_total", Kind::Counter, "Messages that consumers have taken.", |queue| queue.dequeued),
+    ("dequeued_total", Kind::Counter, "Messages that consumers have acknowledged.", |queue| queue.dequeued),
+    ("delivered_total", Kind::Counter, "Deliveries to consumers, browsers not counted.", |queue| queue.delivered),
     ("redelivered_total", Kind::Counter, "Deliveries that were not the first of their message.", |queue| {
         queue.redelivered
     }),
@@ -28,7 +29,12 @@ const METRICS: [Metric; 12] = [
         queue.dead_lettered
     }),
     ("expired_total", Kind::Counter, "Messages whose time was up.", |queue| queue.expired),
-    ("dropped_total", Kind::Counter, "Messages that were refused or dropped for want of room.", |queue| queue.dropped),
+    (
+        "dropped_total",
+        Kind::Counter,
+        "Messages that were refused or dropped for want of room, or as dead letters without an address.",
+        |queue| queue.dropped,
+    ),
 ];
 
 /// Writes them, those of single queues with `detail`.
