@@ -85,6 +85,16 @@ test('messages are looked at and stay', { skip }, async () => {
   await details.getByRole('alert').getByText(/write a single/).waitFor();
 });
 
+test('the details of a queue lead to its links and to the page that sends and receives', { skip }, async () => {
+  const details = page.getByRole('complementary', { name: 'orders' });
+  for (const [name, title] of [['Senders and receivers', 'Links'], ['Send, browse or receive', 'Messages']]) {
+    await details.getByRole('link', { name }).click();
+    await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
+    await go(page, 'queues', 'Queues');
+    await row('orders').click();
+  }
+});
+
 test('messages are moved and purged', { skip }, async () => {
   const details = page.getByRole('complementary', { name: 'orders' });
   await details.getByRole('button', { name: 'Move…' }).click();

@@ -64,7 +64,8 @@ function Details({ item }: { item: Item }) {
           ['Oldest', age(row)],
           ['Kept', row['durable'] ? 'on disk' : 'in memory only'],
           ['Limits', [row['maxMessages'] && `${count(row['maxMessages'])} messages`, row['maxBytes'] && bytes(row['maxBytes'])].filter(Boolean).join(', ') || 'none'],
-          ['Clients', <a href={href('messages', '', { address: String(row['address'] ?? '') })}>Send or receive messages</a>],
+          ['Links', <a href={href('links', '', { q: String(row['address'] ?? '') })}>Senders and receivers</a>],
+          ['Try it', <a href={href('messages', '', { address: String(row['address'] ?? '') })}>Send, browse or receive</a>],
           ['Dead letters', row['deadLetterAddress'] ? `go to ${String(row['deadLetterAddress'])}` : 'are dropped'],
         ]}
       />
