@@ -221,3 +221,33 @@ fn a_running_router_makes_a_backup_that_is_a_store() {
         let _ = std::fs::remove_dir_all(path);
     }
 }
+
+#[test]
+fn a_policy_says_who_may_have_queues_made_and_who_may_manage_them() {
+    let policy = "policy {\n enableVhostPolicy: yes\n}\nvhost {\n hostname: $default\n allowUnknownUser: yes\n groups: {\n  \
+                  $default: {\n   remoteHosts: *\n   sources: q.mine\n   targets: q.mine\n  }\n }\n}\n";
+    let stored = Stored::start("policy", &format!("queueTemplate {{\n pattern: q.#\n}}\n{policy}"));
+    assert_eq!(stored.out("send q.mine one"), "1 sent, 1 accepted\n");
+    for line in ["send q.other one", "receive q.other --wait 1", "queue list", "queue delete q.mine --force"] {
+        let refused = stored.refused(line);
+        assert!(refused.contains("amqp:unauthorized-access"), "{line}: {refused}");
+    }
+    assert_eq!(stored.out("receive q.mine --count 1"), "one\n");
+}
+
+#[test]
+fn who_takes_a_topic_for_a_queue_is_told_where_its_messages_are() {
+    let stored = Stored::start("topic", "topic {\n address: news\n}\n");
+    let refused = stored.refused("queue peek news");
+    assert!(refused.contains("it is a topic") && refused.contains("waystation queue list news::"), "{refused}");
+    assert!(stored.refused("queue create news").contains("There is a topic 'news' already"));
+}
+
+#[test]
+fn rates_are_shown_for_who_waits_a_second() {
+    let stored = Stored::start("rates", "queue {\n address: orders\n}\n");
+    let header = stored.out("queue list --rates").lines().nth(1).unwrap_or_default().to_owned();
+    assert!(header.contains("in/s") && header.contains("out/s"), "{header}");
+    let rates = json(&stored.out("queue show orders --rates --json"));
+    assert_eq!((&rates["inPerSecond"], &rates["outPerSecond"]), (&0.0.into(), &0.0.into()));
+}

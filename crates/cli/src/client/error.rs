@@ -112,7 +112,7 @@ impl ClientError {
             }
             Self::Disconnected { url, error } => format!("lost the connection to {url}: {error}"),
             Self::Timeout { url, waiting_for } if waiting_for.starts_with(super::link::NO_CREDIT) => format!(
-                "{url} gave no credit to send\n  A router gives none while nobody receives from the address: start a receiver, or wait longer with `--timeout`."
+                "{url} gave no credit to send\n  A router gives none while nobody receives from the address, or while its queue, or the disk of that, is full: start a receiver, see `waystation queue list` and `waystation manage query --type store`, or wait longer with `--timeout`."
             ),
             Self::Timeout { url, waiting_for } => {
                 format!("{url} did not answer in time ({waiting_for})\n  `--timeout` says how many seconds to wait.")

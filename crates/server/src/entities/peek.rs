@@ -159,6 +159,10 @@ fn add(map: &mut Map, body: &mut Body, kind: SectionKind, value: &[u8], body_byt
         SectionKind::Value | SectionKind::Sequence => {
             body.other = Some(match decoder.read_value() {
                 Ok(Value::String(text)) => Value::String(cut(text, body_bytes)),
+                Ok(Value::Binary(mut bytes)) => {
+                    bytes.truncate(body_bytes);
+                    Value::Binary(bytes)
+                }
                 Ok(value) if decoder.position() <= body_bytes => value,
                 _ => Value::Null,
             });
@@ -264,6 +268,7 @@ mod tests {
         assert_eq!(body_of(Content::Data(vec!["größe".into()]), 3), Some("gr".into()));
         assert_eq!(body_of(Content::Data(vec![b"ab".to_vec(), b"cd".to_vec()]), 3), Some("abc".into()));
         assert_eq!(body_of(Content::Data(vec![vec![0xff, 0xfe]]), 9), Some(Value::Binary(vec![0xff, 0xfe])));
+        assert_eq!(body_of(Content::Value(Value::Binary(vec![1, 2, 3])), 2), Some(Value::Binary(vec![1, 2])));
         assert_eq!(body_of(Content::Value(Value::List(vec![1_i32.into()])), 1), Some(Value::Null));
     }
 

@@ -19,8 +19,8 @@ pub(super) fn rows(store: &StoreHandle, entity_type: &EntityType) -> Vec<Attribu
 fn row(view: &StoreView, entity_type: &EntityType) -> Attributes {
     let (state, problem) = match &view.condition {
         Condition::Good => ("ok", None),
-        Condition::Full(reason) => ("full", Some(reason.as_str())),
-        Condition::Failed(reason) => ("failed", Some(reason.as_str())),
+        Condition::Full(reason) => ("full", Some(format!("{reason}: make room on this disk, it goes on by itself"))),
+        Condition::Failed(reason) => ("failed", Some(reason.clone())),
     };
     let mean = view.log.sync_micros.checked_div(view.log.syncs);
     Row::identified(entity_type, Value::from("store"), "store/store")
@@ -29,7 +29,7 @@ fn row(view: &StoreView, entity_type: &EntityType) -> Attributes {
         .count("cacheBytes", view.settings.cache_bytes)
         .count("largeMessageBytes", view.settings.large_message_bytes)
         .text("state", state)
-        .with("problem", text_or_null(problem))
+        .with("problem", text_or_null(problem.as_deref()))
         .count("queues", view.queues)
         .count("messages", view.messages)
         .count("bytes", view.bytes)

@@ -62,6 +62,15 @@ pub(super) fn peek(given: &PeekArguments, out: &mut dyn Write) -> Result<(), Fai
     Ok(())
 }
 
+/// A value as people read it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Timestamp(at) => moment(*at),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+        value => plain(value),
+    }
+}
+
 /// A time in milliseconds since 1970, and how far away it is.
 fn moment(at: i64) -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
@@ -78,12 +87,13 @@ fn write_message(message: &Map, out: &mut dyn Write) -> Result<(), Failure> {
         match value {
             Value::Map(map) if name.as_text() != Some("body") => {
                 for (key, value) in map.iter() {
-                    writeln!(out, "{}.{}: {}", plain(name), plain(key), plain(value))?;
+                    writeln!(out, "{}.{}: {}", plain(name), plain(key), shown(value))?;
                 }
             }
-            Value::Timestamp(at) => writeln!(out, "{}: {}", plain(name), moment(*at))?,
-            Value::Bool(yes) => writeln!(out, "{}: {}", plain(name), if *yes { "yes" } else { "no" })?,
-            value => writeln!(out, "{}: {}", plain(name), plain(value))?,
+            Value::Null if name.as_text() == Some("body") => {
+                writeln!(out, "body: larger than is shown; --body-bytes N shows N bytes")?;
+            }
+            value => writeln!(out, "{}: {}", plain(name), shown(value))?,
         }
     }
     Ok(())

@@ -48,8 +48,8 @@ impl Session {
     }
 
     fn is_topic(&mut self, name: &str) -> bool {
-        let key = Key { entity_type: Some(TOPIC.full), name: Some(name), identity: None };
-        self.node.call(&mut self.client, Request::read(key)).is_ok()
+        let found = self.node.query(&mut self.client, Some(TOPIC.full), &["address"], 0);
+        found.is_ok_and(|topics| topics.into_entities().iter().any(|topic| topic.text("address") == Some(name)))
     }
 
     /// Has a queue do something with some of its messages; says with how many it did.
