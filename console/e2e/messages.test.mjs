@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import rhea from 'rhea';
 import { browser, go, open, serve } from './browser.mjs';
-import { freePorts, listener, Router, section } from './network.mjs';
+import { eventually, freePorts, listener, Router, section } from './network.mjs';
 
 const PROGRAMS = process.env.WAYSTATION_PROGRAMS;
 const skip = PROGRAMS ? false : 'WAYSTATION_PROGRAMS does not say where qdrouterd is';
@@ -143,6 +143,7 @@ test('a message is sent with everything that was typed', { skip }, async (contex
   await form.getByLabel('Value of property 1').fill('many');
   await form.getByRole('button', { name: 'Send' }).click();
   await form.getByText(/A whole number from/).waitFor();
+  await eventually(() => page.evaluate(() => document.activeElement.getAttribute('aria-label') === 'Name of property 1'), 'what is wrong has the focus');
   await form.getByLabel('Value of property 1').fill('42');
   await form.getByLabel('Value of property 1').press('Enter');
   await form.getByRole('status').getByText('1 message of 1 sent: 1 accepted.').waitFor();
@@ -236,6 +237,12 @@ test('a queue is filled, looked at with a selector, and emptied', { skip: skip |
   await receive('release', '', '5 messages received and given back.');
   await receive('accept', '', '5 messages received and taken off.');
   await receive('browse', '', 'No message came.');
+});
+
+test('without an address nothing is sent, and that is said', { skip }, async () => {
+  await choose('');
+  await sending().getByRole('button', { name: 'Send' }).click();
+  await sending().getByRole('alert').getByText('Say which address.').waitFor();
 });
 
 test('addresses that are known are offered, and their details lead here', { skip }, async (context) => {

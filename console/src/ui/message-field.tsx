@@ -36,3 +36,8 @@ export function MessageField({ label, value, set, wrong, placeholder = '', numer
 export function Wrong({ id, text }: { id?: string; text: ComponentChildren }) {
   return text ? <p id={id} class="bad-text">{text}</p> : null;
 }
+
+/** Leads to the first field that is wrong, once it is marked. */
+export function leadToWrong(form: EventTarget | null) {
+  setTimeout(() => (form as HTMLFormElement | null)?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
+}

@@ -4,7 +4,7 @@ import { session, useStore } from '../app';
 import type { Receipt, ReceiveReport, ShownMessage } from '../amqp/protocol';
 import { bytes } from '../model/format';
 import { receiveOrder, receivingSaid, type ReceiveTexts, type Wrong as Wrongs } from '../model/message';
-import { MessageField, Wrong } from './message-field';
+import { leadToWrong, MessageField, Wrong } from './message-field';
 import { Badge, Select } from './parts';
 
 const RECEIPTS: { value: Receipt; label: string }[] = [
@@ -47,7 +47,7 @@ export function ReceiveForm({ address }: { address: string }) {
     event.preventDefault();
     const made = receiveOrder({ ...texts, address });
     setWrong('wrong' in made ? made.wrong : {});
-    if ('wrong' in made) return;
+    if ('wrong' in made) return leadToWrong(event.currentTarget);
     const { order } = made;
     const first: Received = { phase: 'attaching', messages: [], note: null, error: null, wanted: order.count, address: order.address, receipt: order.receipt };
     setReceived(first);
@@ -62,7 +62,7 @@ export function ReceiveForm({ address }: { address: string }) {
   return (
     <form class="message-form" onSubmit={receive} noValidate aria-label="Receive">
       <h2>Receive</h2>
-      <Wrong text={wrong['address']} />
+      <div role="alert"><Wrong text={wrong['address']} /></div>
       <Select label="Messages" value={texts.receipt} options={RECEIPTS} onChange={(receipt) => set({ receipt: receipt as Receipt })} />
       <p class="note">{HINTS[texts.receipt]}</p>
       <div class="message-grid">

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { session, useStore } from '../app';
 import type { SendReport, TypedProperty } from '../amqp/protocol';
 import { EMPTY, sendingSaid, sendOrder, type BodyKind, type PropertyText, type SendTexts, type Wrong as Wrongs } from '../model/message';
-import { MessageField, Wrong } from './message-field';
+import { leadToWrong, MessageField, Wrong } from './message-field';
 import { Badge, Select } from './parts';
 
 const KINDS: { value: BodyKind; label: string }[] = [
@@ -34,7 +34,7 @@ export function SendForm({ address }: { address: string }) {
     event.preventDefault();
     const made = sendOrder({ ...texts, address });
     setWrong('wrong' in made ? made.wrong : {});
-    if ('wrong' in made) return;
+    if ('wrong' in made) return leadToWrong(event.currentTarget);
     const { order } = made;
     stop.current = session.client.send(order, (now) => setReport({ now, wanted: order.count, address: order.address }));
   };
@@ -44,7 +44,7 @@ export function SendForm({ address }: { address: string }) {
   return (
     <form class="message-form" onSubmit={send} noValidate aria-label="Send">
       <h2>Send</h2>
-      <Wrong text={wrong['address']} />
+      <div role="alert"><Wrong text={wrong['address']} /></div>
       <Select label="Body" value={texts.kind} options={KINDS} onChange={(kind) => set({ kind: kind as BodyKind })} />
       {field('body', 'Body text', { lines: 6, placeholder: HINTS[texts.kind] })}
       <fieldset>
@@ -54,7 +54,7 @@ export function SendForm({ address }: { address: string }) {
           {field('subject', 'Subject')}
           {field('replyTo', 'Reply to')}
           {field('correlationId', 'Correlation id')}
-          {field('contentType', 'Content type', { placeholder: 'such as application/json' })}
+          {field('contentType', 'Content type', { placeholder: 'such as text/plain' })}
           {field('ttl', 'Time to live, ms', { numeric: true, placeholder: 'for ever' })}
           {field('priority', 'Priority', { numeric: true, placeholder: '0 to 9; default: 4' })}
           <label class="toggle"><input type="checkbox" checked={texts.durable} onChange={(event) => set({ durable: event.currentTarget.checked })} />Durable</label>
