@@ -37,6 +37,8 @@ pub struct Connection {
     pub(crate) due_links: Vec<u32>,
     /// Sessions with something to send at flush.
     pub(crate) due_sessions: Vec<u32>,
+    /// Dispositions wait that no transfer may overtake: they are part of a transaction, and it may discharge that.
+    pub(crate) ordered: bool,
     /// Events that wait to be told, before anything else is read.
     pub(crate) queue: VecDeque<Queued>,
     /// What is left to tell of the disposition read last.
@@ -109,6 +111,7 @@ impl Connection {
             names: Names::default(),
             due_links: Vec::new(),
             due_sessions: Vec::new(),
+            ordered: false,
             queue: VecDeque::new(),
             range: None,
             handshake: Some(Box::new(handshake)),

@@ -44,6 +44,7 @@ impl Connection {
         }
         if !settled_by_peer {
             let mut wire = Wire { output: &mut self.output, channel: index as u16, role: Role::Receiver };
+            self.ordered |= matches!(state, Some(DeliveryState::Other(_)));
             session.as_receiver.add(delivery_id, state, settled, &mut wire);
             self.session_due(index);
         }

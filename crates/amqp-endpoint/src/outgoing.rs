@@ -47,6 +47,9 @@ impl Connection {
     /// closed, there is no credit, a delivery is in progress on the link, or it does not fit the peer's frame size.
     #[inline]
     pub fn try_send(&mut self, link: LinkId, delivery: &NewDelivery<'_>, parts: &[&[u8]]) -> bool {
+        if self.ordered {
+            self.write_all_dispositions();
+        }
         let Some(there) = self.links.get_mut(link.0 as usize).filter(|there| there.may_begin(delivery)) else {
             return false;
         };
@@ -127,6 +130,9 @@ impl Connection {
     /// Sends one frame with as many bytes after the first `skip` as fit. `None` if the window is closed, or the peer has
     /// taken the credit back before the first frame.
     fn send_frame(&mut self, index: u32, parts: &[&[u8]], skip: usize, more: bool) -> Option<usize> {
+        if self.ordered {
+            self.write_all_dispositions();
+        }
         let link = self.links.get_mut(index as usize).filter(|link| link.is_up() && !link.abort_due)?;
         let session = self.sessions.get_mut(link.session as usize)?;
         if session.remote_incoming_window == 0 {
@@ -238,6 +244,7 @@ impl Connection {
             there.unsettled = there.unsettled.saturating_sub(1);
         }
         let mut wire = Wire { output: &mut self.output, channel: index as u16, role: Role::Sender };
+        self.ordered |= matches!(state, Some(DeliveryState::Other(_)));
         session.as_sender.add(id, state, settled, &mut wire);
         self.session_due(index);
     }

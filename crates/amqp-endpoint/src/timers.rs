@@ -166,9 +166,7 @@ impl Connection {
         if self.due_sessions.is_empty() && self.due_links.is_empty() {
             return;
         }
-        for at in 0..self.due_sessions.len() {
-            self.write_dispositions(self.due_sessions[at]);
-        }
+        self.write_all_dispositions();
         // A link's flow tells of its session, too.
         let links = std::mem::take(&mut self.due_links);
         links.iter().for_each(|&link| self.write_link_flow(link));

@@ -127,6 +127,15 @@ impl Connection {
         }
     }
 
+    /// Writes the dispositions of all sessions that wait.
+    #[cold]
+    pub(crate) fn write_all_dispositions(&mut self) {
+        self.ordered = false;
+        for at in 0..self.due_sessions.len() {
+            self.write_dispositions(self.due_sessions[at]);
+        }
+    }
+
     /// Writes the dispositions that wait.
     pub(crate) fn write_dispositions(&mut self, index: u32) {
         if let Some(session) = self.sessions.get_mut(index as usize).filter(|session| !session.ended) {

@@ -322,3 +322,17 @@ fn an_owner_may_settle_between_the_outcomes_of_a_range() {
     }
     assert_eq!(keys, [0]);
 }
+
+#[test]
+fn no_transfer_overtakes_a_disposition_that_is_part_of_a_transaction() {
+    let (mut peer, incoming) = received(1);
+    let outgoing = peer.attach(attach("other", 1, Role::Receiver));
+    peer.flow(amqp::performative::Flow { handle: Some(1), ..credit(0, 1) });
+    peer.end.take();
+    let state = DeliveryState::Other([0, 0x53, 0x34, 0xc0, 4, 1, 0xa0, 1, 9][..].into());
+    peer.end.connection.update_incoming(incoming, 0, Some(state), false);
+    // It may be the transaction's end.
+    assert!(peer.end.connection.try_send(outgoing, &unsettled(1), &[b"x"]));
+    let said: Vec<_> = peer.answers().into_iter().map(|answer| answer.performative).collect();
+    assert!(matches!(said[..], [Performative::Disposition(_), Performative::Transfer(_)]), "{said:?}");
+}
