@@ -7,7 +7,9 @@ import itertools
 
 import pytest
 from proton import Message
+from support.management import Management
 from support.network import Network, mixes
+from support.transactions import Coordinator
 
 _numbers = itertools.count(1)
 
@@ -67,3 +69,86 @@ def test_senders_without_an_address_reach_a_queue_that_is_there(network, name):
         network.disconnect_all()
     receiver = network.connect(HOME).receiver(name, credit=100, accepts=True)
     network.until(lambda: len(receiver.arrived) == 1 + len(network.nodes), "all of them")
+
+
+def test_a_sender_without_an_address_makes_a_queue_from_anywhere(network, name):
+    for at in everywhere(network):
+        address = f"{name}/{at}"
+        sender = network.connect(at).sender(None)
+        outcomes = network.send_all(sender, [Message(address=address, body=number) for number in range(20)])
+        old_on_the_way = any(node.is_old for node in network.nodes)
+        assert dict(outcomes) == {"accepted": 20} or old_on_the_way
+        network.disconnect_all()
+        if not old_on_the_way:
+            receiver = network.connect(HOME).receiver(address, credit=100, accepts=True)
+            network.until(lambda receiver=receiver: len(receiver.arrived) == 20, f"what was sent at {at} to arrive")
+            assert [received.body for received in receiver.arrived] == list(range(20))
+            network.disconnect_all()
+
+
+def depth(network, address):
+    queues = Management(network.connect(HOME)).query("queue", "address", "depth")
+    return next((queue["depth"] for queue in queues if queue["address"] == address), None)
+
+
+def with_one_message(network, address, body):
+    """A queue with a message in it."""
+    network.send_all(network.connect(HOME).sender(address), [body])
+
+
+def test_a_transaction_at_any_router_is_committed_or_rolled_back_as_a_whole(network, name):
+    for at in everywhere(network):
+        source, target = f"{name}/{at}/source", f"{name}/{at}/target"
+        with_one_message(network, source, "taken")
+        peer = network.connect(at)
+        coordinator = Coordinator(peer)
+        receiver, sender = peer.receiver(source), peer.sender(target)
+        received = receiver.next()
+        transaction = coordinator.declare()
+        transaction.send(sender, "undone")
+        transaction.accept(received)
+        assert transaction.roll_back() == "accepted"
+        assert (depth(network, source), depth(network, target)) == (1, 0)
+        # It is still the receiver's, who can have it again.
+        received.release()
+        received = receiver.next()
+        transaction = coordinator.declare()
+        transaction.send(sender, "done")
+        transaction.accept(received)
+        assert (depth(network, source), depth(network, target)) == (1, 0)
+        assert transaction.commit() == "accepted"
+        peer.until(lambda received=received: received.delivery.settled, "the settlement of what was taken")
+        assert (at, depth(network, source), depth(network, target)) == (at, 0, 1)
+        assert network.connect(HOME).receiver(target).take(1) == ["done"]
+        network.disconnect_all()
+
+
+def test_the_transaction_of_a_lost_client_is_rolled_back(network, name):
+    for at in everywhere(network):
+        source, target = f"{name}/{at}/source", f"{name}/{at}/target"
+        with_one_message(network, source, "taken")
+        peer = network.connect(at)
+        transaction = Coordinator(peer).declare()
+        transaction.send(peer.sender(target), "undone")
+        transaction.accept(peer.receiver(source).next())
+        peer.disconnect()
+        receiver = network.connect(HOME).receiver(source)
+        assert receiver.take(1) == ["taken"]
+        assert depth(network, target) == 0
+        network.disconnect_all()
+
+
+def test_transactions_of_one_session_are_apart(network, name):
+    for at in everywhere(network):
+        address = f"{name}/{at}"
+        peer = network.connect(at)
+        session = peer.session()
+        coordinator, sender = Coordinator(peer, session=session), peer.sender(address, session=session)
+        first, second = coordinator.declare(), coordinator.declare()
+        first.send(sender, "first")
+        second.send(sender, "second")
+        assert first.roll_back() == "accepted"
+        assert second.commit() == "accepted"
+        assert depth(network, address) == 1
+        assert network.connect(HOME).receiver(address).take(1) == ["second"]
+        network.disconnect_all()

@@ -71,8 +71,16 @@ impl Router {
             Way::Address => return,
             Way::AutoLink => {
                 let (address, phase) = (address.to_owned(), 0);
-                let new =
-                    NewAutoLink { name: None, address, direction, phase, via, external_address: None, fallback: false };
+                let new = NewAutoLink {
+                    name: None,
+                    address,
+                    direction,
+                    phase,
+                    via,
+                    external_address: None,
+                    fallback: false,
+                    on_demand: None,
+                };
                 core.create_auto_link(*now, host, new).map_err(|error| error.to_string())
             }
             Way::LinkRoute => {

@@ -26,7 +26,7 @@ pub enum Target {
     },
 }
 
-/// A message for one or more queues. It comes into each of them once, or into none.
+/// A message for one or more queues. It comes into each of them once, but into none that is full.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enqueue {
     /// Where it goes.

@@ -48,6 +48,12 @@ pub enum Refused {
     /// There is no template for this pattern (any more).
     #[error("there is no such template: it has been deleted")]
     NoTemplate,
+    /// As [`Refused::Full`], but the message is in the other queues that it was for.
+    #[error("queue {queue} is full, and has not taken the message; the others that it was for have it")]
+    PartlyFull {
+        /// The address.
+        queue: Arc<str>,
+    },
     /// The message has been here before. Not an error to its sender: it is to be accepted, and has been dropped.
     #[error("the message is a duplicate of one that is known")]
     Duplicate,

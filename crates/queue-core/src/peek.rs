@@ -6,6 +6,7 @@ use crate::ids::{ConsumerId, Millis, PRIORITIES, QueueId, Seq};
 use crate::overlay::Overlay;
 use crate::ranges::Ranges;
 use crate::store::entry::NEVER;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// A message as it lies in its queue.
@@ -118,17 +119,17 @@ impl Broker {
         bodies.filter_map(|body| if let BodyRef::Large { file } = body { Some(file) } else { None }).collect()
     }
 
-    /// Up to `most` messages whose bytes are in entries of the log before this one, from any queue: what keeps old
-    /// segments of the log from being used again.
-    pub fn living_before(&mut self, entry: u64, most: usize) -> Vec<Living> {
+    /// Up to `most` messages whose bytes are in these entries of the log, from any queue: what keeps a segment of the log
+    /// from being used again.
+    pub fn living_in(&mut self, entries: &RangeInclusive<u64>, most: usize) -> Vec<Living> {
         let mut found = Vec::new();
         for (id, queue) in &mut self.queues {
-            for seq in queue.lanes.places_with_bodies_before(entry) {
+            for seq in queue.lanes.places_with_bodies_in(entries) {
                 if found.len() >= most {
                     return found;
                 }
                 let Some(of) = queue.lanes.get(seq) else { continue };
-                if matches!(of.body(), BodyRef::Log { entry: at, .. } if at < entry) {
+                if matches!(of.body(), BodyRef::Log { entry, .. } if entries.contains(&entry)) {
                     found.push(Living { queue: *id, seq, body: of.body(), size: of.size() });
                 }
             }

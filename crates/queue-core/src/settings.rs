@@ -77,6 +77,8 @@ pub struct QueueSettings {
     pub duplicate_time: Millis,
     /// A selector that messages must satisfy to be enqueued. Evaluated by the host.
     pub filter: Option<Arc<str>>,
+    /// A container whose own messages are not to be enqueued. Told to the host only.
+    pub no_local: Option<Arc<str>>,
     /// The topic whose messages come here, too.
     pub topic: Option<TopicId>,
     /// Only one consumer at a time is given messages; when it goes, the next one is.
@@ -121,6 +123,7 @@ impl QueueSettings {
             duplicate_count: 0,
             duplicate_time: 0,
             filter: None,
+            no_local: None,
             topic: None,
             single_active: false,
             max_consumers: None,

@@ -36,6 +36,7 @@ impl QueueSettings {
         w.number(24, |s| Some(s.auto_delete_delay), self);
         w.number(25, |s| s.owner, self);
         w.flag(26, |s| s.auto_created, self);
+        w.text(27, |s| s.no_local.as_deref(), self);
         out.byte(0);
     }
 
@@ -70,6 +71,7 @@ impl QueueSettings {
                 24 => s.auto_delete_delay = present(reader)?,
                 25 => s.owner = reader.optional()?,
                 26 => s.auto_created = reader.flag()?,
+                27 => s.no_local = reader.optional_text()?,
                 _ => return Err(reader.wrong("setting of a queue")),
             }
         }

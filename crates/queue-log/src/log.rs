@@ -203,16 +203,20 @@ impl Log {
         }
     }
 
-    /// The segment that takes most room for what it holds, of those with less than a quarter alive that no entry is added
-    /// to any more: its host may append what lives in it once more, and release it here.
-    pub fn sparse(&self) -> Option<Sparse> {
+    /// The first segment whose entries are all later than `after`, that no entry is added to any more, and of which less than a
+    /// quarter is alive: its host may append what lives in it once more, and release it here.
+    pub fn sparse(&self, after: u64) -> Option<Sparse> {
         let state = self.shared.lock();
         let checkpoint = state.checkpoint;
         let candidates = state.segments.iter().filter(|segment| {
-            segment.sealed && segment.next <= checkpoint + 1 && segment.live() > 0 && segment.first < segment.next
+            segment.sealed
+                && segment.next <= checkpoint + 1
+                && segment.live() > 0
+                && segment.first < segment.next
+                && segment.first > after
         });
         let sparse = candidates.filter(|segment| segment.live() < u64::from(segment.size / 4));
-        sparse.min_by_key(|segment| segment.live()).map(|segment| Sparse {
+        sparse.min_by_key(|segment| segment.first).map(|segment| Sparse {
             entries: segment.first..=segment.next - 1,
             live: segment.live(),
             size: u64::from(segment.size),

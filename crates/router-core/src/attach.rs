@@ -148,7 +148,7 @@ impl<H: Host> Core<H> {
     }
 
     /// Whether an edge router is at the other end.
-    fn serves_edge(&self, conn: u32) -> bool {
+    pub(crate) fn serves_edge(&self, conn: u32) -> bool {
         self.settings.mode == Mode::Interior && self.connections[conn].info.role == Role::Edge
     }
 

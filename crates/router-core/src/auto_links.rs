@@ -263,8 +263,12 @@ impl<H: Host> Core<H> {
         let Some(auto) = self.auto_links.by_id.get_mut(&id).filter(|_| accepted) else { return };
         let Some(at) = auto.at.get_mut(&conn) else { return };
         (at.state, at.failed) = (AutoLinkState::Active, false);
-        let (address, phase) = (auto.given.address.clone(), auto.phase());
+        let (address, phase, on_demand) = (auto.given.address.clone(), auto.phase(), auto.given.on_demand);
         record.answered = true;
+        if let Some(route) = on_demand {
+            let key = self.links.key_at(link);
+            return self.link_routes.take_on_demand(route, key);
+        }
         let addr = self.address_of_auto_link(&address, phase);
         self.bind(host, link, addr);
     }

@@ -90,11 +90,12 @@ impl<H: Host> Core<H> {
         let offered = if self.links[link].link_type == LinkType::RouterControl {
             self.deliver_control(host, passage, offer)
         } else {
-            let addr = self.resolve_arrival(link, offer).filter(|_| !self.is_looping(offer));
-            let addr = addr.filter(|addr| !self.is_too_much(host, link, *addr, passage));
-            match addr {
-                Some(addr) => self.forward(host, addr, passage),
-                None => self.unroutable(host, passage, DeliveryState::Released),
+            match self.resolve_arrival(link, offer) {
+                Some(addr) if !self.is_looping(offer) && !self.is_too_much(host, link, addr, passage) => {
+                    self.forward(host, addr, passage)
+                }
+                Some(_) => self.unroutable(host, passage, DeliveryState::Released),
+                None => self.forward_arrival_on_demand(host, passage, offer),
             }
         };
         if !passage.owed {
@@ -119,10 +120,15 @@ impl<H: Host> Core<H> {
         }
         let (addr, named) = match self.resolve(conn, offer) {
             Resolved::To { addr, named } => (self.here_or_up(addr, passage), named),
-            Resolved::Nowhere { named } => match self.up(passage) {
-                Some(up) => (up, named),
-                None => return self.unroutable(host, passage, DeliveryState::Released),
-            },
+            Resolved::Nowhere { named } => {
+                if let Some(offered) = self.forward_by_key_on_demand(host, &named, passage) {
+                    return offered;
+                }
+                match self.up(passage) {
+                    Some(up) => (up, named),
+                    None => return self.unroutable(host, passage, DeliveryState::Released),
+                }
+            }
             Resolved::Refused(error) => {
                 return self.unroutable(host, passage, DeliveryState::Rejected(Some(Box::new(error))));
             }
@@ -151,6 +157,27 @@ impl<H: Host> Core<H> {
     fn forward_by_key(&mut self, host: &mut H, addr: u32, passage: &Passage<'_, H::Content>) -> Offered {
         let key = std::mem::take(&mut self.scratch);
         let offered = self.forward(host, addr, &mut Passage { to_override: key.get(2..), ..passage.clone() });
+        self.scratch = key;
+        offered
+    }
+
+    /// As [`Core::forward_on_demand`], for the address whose key is in the scratch buffer.
+    #[cold]
+    fn forward_by_key_on_demand(
+        &mut self,
+        host: &mut H,
+        named: &Named<'_>,
+        passage: &mut Passage<'_, H::Content>,
+    ) -> Option<Offered> {
+        let key = std::mem::take(&mut self.scratch);
+        let text = key.strip_prefix('M').and_then(|rest| rest.get(1..));
+        let offered = text.and_then(|text| {
+            let to_override = match (passage.to_override, named) {
+                (None, Named::Key) => Some(text),
+                (given, _) => given,
+            };
+            self.forward_on_demand(host, text, &mut Passage { to_override, ..passage.clone() })
+        });
         self.scratch = key;
         offered
     }

@@ -319,6 +319,9 @@ pub struct NewAutoLink {
     pub external_address: Option<String>,
     /// It takes what nobody else takes.
     pub fallback: bool,
+    /// The identity of a link route: in the place of the deliveries of `address`, it takes those that name an address under
+    /// that and find nobody there. What they name is said with each ([`Transmit::to_override`](crate::Transmit::to_override)).
+    pub on_demand: Option<u64>,
 }
 
 /// Why an auto-link was refused. The texts are the old router's.

@@ -32,6 +32,8 @@ struct LinkRoute {
     del_prefix: Option<String>,
     /// Connections that it leads to now.
     connections: usize,
+    /// Key of the link that takes what names an address under it and finds nobody there; 0: there is none.
+    on_demand: u64,
 }
 
 /// All link routes.
@@ -56,6 +58,18 @@ impl LinkRoutes {
     /// The addresses whose pattern fits a terminus best.
     pub(crate) fn best(&self, direction: RouteDirection, text: &str) -> Option<&[u32]> {
         self.trees[direction as usize].best(text).map(SmallVec::as_slice)
+    }
+
+    /// From now on this link takes what names an address under a link route and finds nobody there.
+    pub(crate) fn take_on_demand(&mut self, route: u64, link: u64) {
+        if let Some(route) = self.by_id.get_mut(&route) {
+            route.on_demand = link;
+        }
+    }
+
+    /// The key of the link that does; it may be gone.
+    pub(crate) fn on_demand(&self, route: u64) -> u64 {
+        self.by_id.get(&route).map_or(0, |route| route.on_demand)
     }
 
     /// An address on its way to a container, as the link route through which it goes changes it.
@@ -95,6 +109,11 @@ impl Ways {
     /// Connections of containers.
     pub(crate) fn containers(&self) -> usize {
         self.containers.len()
+    }
+
+    /// The same, each with the link route that leads to it, the next one first.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.containers.iter().copied()
     }
 }
 
@@ -202,6 +221,7 @@ impl<H: Host> Core<H> {
             add_prefix,
             del_prefix,
             connections,
+            on_demand: 0,
         };
         self.link_routes.by_id.insert(id, route);
         if let Some(conn) = connection {

@@ -34,6 +34,8 @@ impl<H: Host> Core<H> {
                 wrapping.phase = phase_of_key(&self.addresses[passage.addr].key);
             }
             wrapping.to_override = self.override_for(passage);
+        } else if let Some(given) = passage.to_override.filter(|_| connection.info.internal) {
+            wrapping.to_override = Override::Given(given);
         }
         let (direct, origin) = (delivery.direct, delivery.origin);
         let key = self.deliveries.insert(delivery);

@@ -15,6 +15,7 @@ fn auto(address: &str, direction: RouteDirection) -> NewAutoLink {
         via: RouteVia::Connection("broker".into()),
         external_address: None,
         fallback: false,
+        on_demand: None,
     }
 }
 

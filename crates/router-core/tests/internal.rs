@@ -2,6 +2,7 @@
 
 mod support;
 
+use amqp::DeliveryState;
 use router_core::*;
 use support::*;
 
@@ -46,6 +47,7 @@ fn neither_it_nor_what_leads_there_is_shown_or_counted() {
         via: RouteVia::Internal,
         external_address: None,
         fallback: false,
+        on_demand: None,
     };
     world.core.create_auto_link(world.now, &mut world.host, auto).expect("valid");
     world.receiver("queue", 3);
@@ -72,4 +74,44 @@ fn what_is_sent_there_is_held_back_until_it_would_leave_at_once() {
     assert!(!world.core.may_send(far.key));
     world.core.set_writable(world.now, &mut world.host, client, true);
     assert!(world.core.may_send(far.key));
+}
+
+#[test]
+fn what_names_an_address_that_it_makes_on_demand_goes_there_by_a_link_for_all_of_these() {
+    let (mut world, _) = world();
+    let new = NewLinkRoute {
+        name: None,
+        prefix: None,
+        pattern: Some("made/#".into()),
+        direction: RouteDirection::In,
+        via: RouteVia::Internal,
+        add_external_prefix: None,
+        del_external_prefix: None,
+    };
+    let route = world.core.create_link_route(world.now, &mut world.host, new).expect("valid");
+    let auto = NewAutoLink {
+        name: None,
+        address: "made/#".into(),
+        direction: RouteDirection::Out,
+        phase: 0,
+        via: RouteVia::Internal,
+        external_address: None,
+        fallback: false,
+        on_demand: Some(route),
+    };
+    let auto = world.core.create_auto_link(world.now, &mut world.host, auto).expect("valid");
+    let store = world.open_last();
+    world.answer_last();
+    world.credit(store, 10);
+    let sender = world.anonymous_sender();
+    world.calls();
+    let released = |delivery| settled(sender, delivery, DeliveryState::Released);
+    world.offer(sender, |offer| offer.to = Some("made/a"));
+    world.offer(sender, |offer| offer.to = Some("queue"));
+    let calls = world.calls_but_credit();
+    assert_eq!(calls, [transmit(store, 0), released(1)], "a link route alone makes nothing");
+    world.core.delete_auto_link(world.now, &mut world.host, auto);
+    world.calls();
+    world.offer(sender, |offer| offer.to = Some("made/a"));
+    assert_eq!(world.calls_but_credit().last(), Some(&released(2)));
 }

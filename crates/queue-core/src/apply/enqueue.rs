@@ -106,10 +106,22 @@ impl Broker {
             Body::Large { file } => BodyRef::Large { file },
         };
         let result = self.enqueue_into(enqueue, body, context);
-        if !matches!(result, Ok(Done::Enqueued { copies: 1.. })) {
+        if !matches!(result, Ok(Done::Enqueued { copies: 1.. }) | Err(Refused::PartlyFull { .. })) {
             context.events.push(Event::BodyGone { body, size: enqueue.facts.size });
         }
         result
+    }
+
+    /// Those of these queues that have no room for a message go from the list. The first of them is returned.
+    fn refuse_full(&mut self, queues: &mut Queues, size: u64) -> Option<Arc<str>> {
+        let mut first = None;
+        queues.retain(|id| {
+            let Some(queue) = self.queues.get_mut(id).filter(|queue| queue.is_full(1, size)) else { return true };
+            queue.totals.refused += 1;
+            first.get_or_insert_with(|| queue.settings.address.clone());
+            false
+        });
+        first
     }
 
     fn enqueue_into(&mut self, enqueue: &Enqueue, body: BodyRef, context: &mut Context<'_>) -> Applied {
@@ -122,10 +134,10 @@ impl Broker {
                 return Err(Refused::Duplicate);
             }
         }
-        let full = queues.iter().find(|id| self.queues.get(id).is_some_and(|queue| queue.is_full(1, facts.size)));
-        if let Some(full) = full.and_then(|id| self.queues.get_mut(id)) {
-            full.totals.refused += 1;
-            return Err(Refused::Full { queue: full.settings.address.clone() });
+        // One that is full keeps it from nobody else.
+        let full = self.refuse_full(&mut queues, facts.size);
+        if let (Some(queue), true) = (&full, queues.is_empty()) {
+            return Err(Refused::Full { queue: Arc::clone(queue) });
         }
         let shared = queues.len() > 1;
         if shared {
@@ -140,7 +152,10 @@ impl Broker {
             entry.shared = shared;
             self.join(*id, entry, context);
         }
-        Ok(Done::Enqueued { copies: queues.len() as u32 })
+        match full {
+            Some(queue) => Err(Refused::PartlyFull { queue }),
+            None => Ok(Done::Enqueued { copies: queues.len() as u32 }),
+        }
     }
 
     fn is_duplicate(&mut self, id: QueueId, facts: &Facts, now: Millis) -> bool {

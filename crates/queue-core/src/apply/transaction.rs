@@ -21,6 +21,14 @@ impl Broker {
         Ok(Done::Committed)
     }
 
+    /// Why a transaction would be refused now.
+    ///
+    /// # Errors
+    /// What refuses it.
+    pub fn check_transaction(&mut self, commands: &[Command], now: Millis) -> Result<(), Refused> {
+        self.can_all_be(commands, now)
+    }
+
     /// Bodies that came along are not needed, and what was to be settled is held as before.
     fn undo(&mut self, commands: &[Command], context: &mut Context<'_>) {
         for command in commands {

@@ -32,6 +32,8 @@ pub(crate) struct Chunk {
     pub(crate) next_expiry: Millis,
     /// No body is in an entry of the log before this one, except bodies of their own file.
     pub(crate) oldest_body: u64,
+    /// Nor in one after this one.
+    pub(crate) newest_body: u64,
     entries: Entries,
 }
 
@@ -70,6 +72,7 @@ impl Default for Chunk {
             returned: Bits::default(),
             next_expiry: NEVER,
             oldest_body: u64::MAX,
+            newest_body: 0,
             entries: Entries::Open(Arc::default()),
         }
     }
@@ -85,6 +88,7 @@ impl Chunk {
     pub(crate) fn push(&mut self, slot: usize, entry: Entry) {
         if let BodyRef::Log { entry, .. } = entry.body() {
             self.oldest_body = self.oldest_body.min(entry);
+            self.newest_body = self.newest_body.max(entry);
         }
         let open = self.open_mut();
         open.kept.set(slot);
@@ -111,17 +115,18 @@ impl Chunk {
         open.items.get_mut(index)
     }
 
-    /// The bytes of a message are elsewhere now: the oldest place of all is found anew.
+    /// The bytes of a message are elsewhere now: the oldest and the newest place of all are found anew.
     pub(crate) fn note_body(&mut self, slot: usize) {
         let body = |entry: &Entry| match entry.body() {
-            BodyRef::Log { entry, .. } => entry,
-            BodyRef::Large { .. } => u64::MAX,
+            BodyRef::Log { entry, .. } => Some(entry),
+            BodyRef::Large { .. } => None,
         };
         if self.present.get(slot) {
             let present = self.present;
             let open = self.open();
-            let bodies = present.iter().filter_map(|slot| open.items.get(open.index(slot))).map(body);
-            self.oldest_body = bodies.min().unwrap_or(u64::MAX);
+            let bodies = present.iter().filter_map(|slot| open.items.get(open.index(slot))).filter_map(body);
+            let range = bodies.fold((u64::MAX, 0), |(oldest, newest), body| (body.min(oldest), body.max(newest)));
+            (self.oldest_body, self.newest_body) = range;
         }
     }
 

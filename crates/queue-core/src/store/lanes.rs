@@ -5,6 +5,7 @@ use super::entry::Entry;
 use super::lane::{Lane, join, split};
 use crate::ids::{PRIORITIES, Seq};
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 
 /// How many chunks of a queue may be unpacked that are not being filled.
 const OPEN: usize = 64;
@@ -220,11 +221,12 @@ impl Lanes {
         slots.map(|slot| Seq::new(lane, join(at, slot))).collect()
     }
 
-    /// The places of all messages of chunks where one has its bytes in an entry of the log before this one.
-    pub(crate) fn places_with_bodies_before(&self, entry: u64) -> impl Iterator<Item = Seq> + use<> {
+    /// The places of all messages of chunks where one may have its bytes in one of these entries of the log.
+    pub(crate) fn places_with_bodies_in(&self, entries: &RangeInclusive<u64>) -> impl Iterator<Item = Seq> + use<> {
         let mut chunks = Vec::new();
         for (lane, of) in self.lanes() {
-            for (at, chunk) in of.chunks.iter().filter(|(_, chunk)| chunk.oldest_body < entry) {
+            let may = |chunk: &Chunk| chunk.oldest_body <= *entries.end() && chunk.newest_body >= *entries.start();
+            for (at, chunk) in of.chunks.iter().filter(|(_, chunk)| may(chunk)) {
                 chunks.push((lane, *at, chunk.present));
             }
         }

@@ -197,7 +197,9 @@ impl Queues {
                 return Err(Refused::Duplicate);
             }
         }
-        if let Some(full) = targets.iter().find(|address| self.all[*address].is_full(1, facts.size)) {
+        let full = targets.iter().find(|address| self.all[*address].is_full(1, facts.size)).cloned();
+        targets.retain(|address| !self.all[address].is_full(1, facts.size));
+        if let (Some(full), true) = (&full, targets.is_empty()) {
             return Err(Refused::Full { queue: full.as_str().into() });
         }
         for address in &targets {
@@ -226,7 +228,10 @@ impl Queues {
             };
             self.join(address, message);
         }
-        Ok(Done::Enqueued { copies: targets.len() as u32 })
+        match full {
+            Some(full) => Err(Refused::PartlyFull { queue: full.as_str().into() }),
+            None => Ok(Done::Enqueued { copies: targets.len() as u32 }),
+        }
     }
 
     fn settle(&mut self, settle: &Settle) -> Applied {

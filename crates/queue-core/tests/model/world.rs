@@ -546,7 +546,7 @@ impl World {
     }
 
     fn relocate(&mut self) {
-        let old = self.broker.living_before(self.entry, 1000);
+        let old = self.broker.living_in(&(0..=self.entry - 1), 1000);
         let Some(first) = old.first() else { return };
         let of: Vec<_> = old.iter().filter(|living| living.body == first.body).map(|l| (l.queue, l.seq)).collect();
         self.flush();

@@ -159,13 +159,13 @@ fn bytes_of_old_messages_can_be_copied_to_a_newer_entry() {
     let (mut host, queue) = Host::with(|_| {});
     host.send(queue, 1).unwrap();
     host.send(queue, 2).unwrap();
-    let old = host.broker.living_before(host.log.len() as u64, 10);
+    let old = host.broker.living_in(&(0..=host.log.len() as u64 - 1), 10);
     let [Living { seq, body, size: 1, .. }] = old[..] else { panic!("{old:?}") };
     host.apply(Command::Relocate { from: body, of: vec![(queue, seq)] }).unwrap();
     assert_eq!(host.events, [Event::BodyGone { body, size: 1 }]);
     let new = BodyRef::Log { entry: host.log.len() as u64, part: 0 };
     assert_eq!(host.broker.peek(queue, Seq::FIRST, 1)[0].body, new);
-    assert_eq!(host.broker.living_before(host.log.len() as u64 - 1, 10), []);
+    assert_eq!(host.broker.living_in(&(0..=host.log.len() as u64 - 2), 10), []);
 }
 
 #[test]
@@ -337,4 +337,19 @@ fn a_queue_is_gone_through_in_slices_up_to_where_it_ended_then() {
         from = next;
     }
     assert_eq!(sizes, [2, 2]);
+}
+
+#[test]
+fn a_full_queue_of_a_topic_keeps_a_message_from_no_other() {
+    let mut host = Host::new();
+    let topic = topic(&mut host);
+    let full = host.create("full", |settings| {
+        (settings.topic, settings.max_messages, settings.overflow) = (Some(topic), Some(1), Overflow::Reject);
+    });
+    let free = host.create("free", |settings| settings.topic = Some(topic));
+    let mut send = || host.apply(enqueue(Target::Topic { topic, except: vec![] }, Facts::plain(1)));
+    assert_eq!(send(), Ok(Done::Enqueued { copies: 2 }));
+    assert_eq!(send(), Err(Refused::PartlyFull { queue: "full".into() }));
+    assert_eq!([full, free].map(|queue| host.depth(queue)), [1, 2]);
+    assert_eq!(host.events, []);
 }

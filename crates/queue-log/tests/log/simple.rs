@@ -110,7 +110,7 @@ fn one_old_message_keeps_only_its_own_segment() {
     log.checkpoint(2_000, |to| to.write_all(b"state")).unwrap();
     log.wait_for_checkpoint();
     assert_eq!(log.stats().segments, 2);
-    let sparse = log.sparse().unwrap();
+    let sparse = log.sparse(0).unwrap();
     assert!(sparse.entries.contains(&10) && sparse.live == 1000, "{sparse:?}");
     drop(log);
     let (log, _, _) = folder.open();

@@ -6,6 +6,7 @@ pub(crate) mod edge;
 pub(crate) mod exchange;
 pub(crate) mod hops;
 pub(crate) mod multicast;
+pub(crate) mod on_demand;
 pub(crate) mod remote;
 
 use amqp::DeliveryState;
@@ -163,7 +164,7 @@ impl<H: Host> Core<H> {
             Destination::Nobody if self.addresses[addr].fallback != NONE => {
                 self.forward_to_fallback(host, addr, passage)
             }
-            Destination::Nobody => self.unroutable(host, passage, DeliveryState::Released),
+            Destination::Nobody => self.forward_to_nobody(host, addr, passage),
         }
     }
 
@@ -244,7 +245,10 @@ impl<H: Host> Core<H> {
         self.addresses[addr].rare().redirected_to_fallback += 1;
         self.statistics.deliveries_redirected_to_fallback += 1;
         let key = std::sync::Arc::clone(&self.addresses[addr].key);
-        self.forward(host, fallback, &mut Passage { to_override: key.get(2..), ..passage.clone() })
+        let mut onward = Passage { to_override: key.get(2..), ..passage.clone() };
+        let offered = self.forward(host, fallback, &mut onward);
+        passage.owed = onward.owed;
+        offered
     }
 
     /// Chooses by the treatment of the address.

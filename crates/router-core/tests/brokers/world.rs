@@ -427,6 +427,7 @@ fn configure(core: &mut Core<BooksHost>, host: &mut BooksHost, now: Duration) {
             via: via(),
             external_address: None,
             fallback: false,
+            on_demand: None,
         };
         core.create_auto_link(now, host, auto).expect("valid");
         let route = NewLinkRoute {

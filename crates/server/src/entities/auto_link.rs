@@ -32,6 +32,7 @@ pub(crate) fn add(shards: &Shards, config: AutoLinkConfig) -> Result<u64, String
         via: via(config.via),
         external_address: config.external_address,
         fallback: config.fallback,
+        on_demand: None,
     };
     shards.with_core(|core, host, now| core.create_auto_link(now, host, new)).map_err(|error| error.to_string())
 }

@@ -15,6 +15,7 @@ pub(crate) struct Stored {
     pub(crate) head: Box<[u8]>,
     pub(crate) whole: Arc<Whole>,
     pub(crate) rest: usize,
+    pub(crate) format: u32,
 }
 
 impl Stored {
@@ -25,7 +26,7 @@ impl Stored {
     }
 
     pub(super) fn layout(&self) -> Layout {
-        Layout::plain(self.whole.layout().message_format)
+        Layout::plain(self.format)
     }
 
     pub(super) fn keep(&self) -> Content<LinkRef> {

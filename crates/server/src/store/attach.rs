@@ -15,12 +15,13 @@ use router_core::{LinkClass, LinkKey, LinkTerms, OpenLink};
 use slab::Slab;
 
 use super::journal::Waiter;
-use super::links::{Destination, End, Link, Look, Place, Receiver, Role, Sender, Side};
+use super::links::{Destination, End, Link, Look, Place, Receiver, Role, Sender, Side, name_and_container};
 use super::node::Node;
 use super::receive::condition;
 use super::say::Say;
 use super::transactions::Coordinator;
 use super::wanted::{Kind, Receive, Wanted, invalid, is_plain, not_plain};
+use super::ways;
 
 /// What a client may ask a node for that it gets.
 const CAPABILITIES: [&str; 6] = ["queue", "topic", "shared", "global", "durable", "create-on-demand"];
@@ -83,26 +84,35 @@ impl Node {
     }
 
     fn attach_sender(&mut self, link: u32, open: &OpenLink, node: &super::wanted::Node) -> Result<(), ErrorCondition> {
-        let Some(to) = self.find_or_make(link, node, false)? else { return Ok(()) };
+        let relays = open.class != LinkClass::LinkRoute;
+        let to = match relays && ways::Kind::of(&node.address) == ways::Kind::Pattern {
+            true => Destination::Named,
+            false => match self.find_or_make(link, node, false)? {
+                Some(to) => to,
+                None => return Ok(()),
+            },
+        };
         check_kind(node.kind, &to)?;
         let mut target = match open.target.clone() {
             Some(TargetTerminus::Target(target)) => target,
             _ => Target::default(),
         };
         target.capabilities = granted(&target.capabilities);
+        let container = if relays { "" } else { name_and_container(&open.name).1 };
         let sender = Sender {
             to,
             credit: 0,
             pending: 0,
-            relays: open.class != LinkClass::LinkRoute,
+            relays,
             starved: false,
             accounted: 0,
             look: Look::default(),
+            container: container.into(),
         };
         let key = self.set_role(link, Role::Sender(sender));
         self.answer(key, open.source.clone(), Some(TargetTerminus::Target(target)), terms_of(open));
         // The router's own link uses nothing.
-        if let (Destination::Queue(place), LinkClass::LinkRoute) = (to, open.class) {
+        if let (Destination::Queue(place), false) = (to, relays) {
             self.broker(place.side).link_attached(place.queue);
         }
         self.give_credit(link);
@@ -118,7 +128,7 @@ impl Node {
         check_kind(receive.node.kind, &to)?;
         let place = match to {
             Destination::Queue(place) => place,
-            Destination::Topic(_) => match self.subscription(link, open, &receive, to)? {
+            to => match self.subscription(link, open, &receive, to)? {
                 Some(place) => place,
                 None => return Ok(()),
             },
@@ -136,7 +146,8 @@ impl Node {
         let consumer = self.broker(place.side).subscribe(place.queue, settings).map_err(|error| refusal(&error))?;
         self.consumers.add(place.side, consumer, link);
         let mut source = open.source.clone().unwrap_or_default();
-        source.filter = receive.applied();
+        let no_local = self.settings(place).is_some_and(|settings| settings.no_local.is_some());
+        source.filter = receive.applied(no_local);
         source.distribution_mode = Some(if browses { "copy" } else { "move" }.into());
         source.capabilities = granted(&source.capabilities);
         let receiver = Receiver {
@@ -188,21 +199,23 @@ impl Node {
         if let Some(found) = self.find(&node.address) {
             return Ok(Some(found));
         }
-        match self.templates.best(&node.address) {
-            Some(_) if !is_plain(&node.address) => {
-                Err(ErrorCondition::new(names::INVALID_FIELD, not_plain(&node.address)))
-            }
+        let settings = self.settings_of_template(&node.address)?;
+        self.make_queue(settings, Waiter::Attach { link });
+        Ok(None)
+    }
+
+    /// What a queue is to be like that a client needs at an address.
+    pub(super) fn settings_of_template(&self, address: &str) -> Result<QueueSettings, ErrorCondition> {
+        match self.templates.best(address) {
+            Some(_) if !is_plain(address) => Err(ErrorCondition::new(names::INVALID_FIELD, not_plain(address))),
             Some(template) => {
                 self.may_make()?;
-                let settings = QueueSettings { address: node.address.as_str().into(), ..template };
-                self.make_queue(settings, Waiter::Attach { link });
-                Ok(None)
+                Ok(QueueSettings { address: address.into(), ..template })
             }
             None => Err(ErrorCondition::new(
                 names::NOT_FOUND,
                 format!(
-                    "There is no queue or topic '{}' here: declare it with a queue, topic or queueTemplate entity",
-                    node.address
+                    "There is no queue or topic '{address}' here: declare it with a queue, topic or queueTemplate entity"
                 ),
             )),
         }
@@ -261,9 +274,25 @@ impl Node {
     ) -> Result<Option<Place>, ErrorCondition> {
         let Destination::Topic(topics) = to else { return Ok(None) };
         let address = subscription_address(&receive.node.address, &open.name, receive);
+        let template = self.brokers[Side::Logged as usize].topic(topics[Side::Logged as usize]);
+        let template = template.map(|topic| QueueSettings::clone(topic)).unwrap_or_else(|| QueueSettings::new(""));
+        // Those who share a global subscription are no one client.
+        let own = receive.no_local.as_ref().filter(|_| !(receive.shared && receive.global));
+        let no_local = own.map(|_| name_and_container(&open.name).1).filter(|own| !own.is_empty()).map(Arc::from);
+        let filter = both(receive.selector.as_ref().map(|(_, text)| text.as_str()), template.filter.as_deref());
         match self.find(&address) {
-            Some(Destination::Queue(place)) => return Ok(Some(place)),
-            Some(Destination::Topic(_)) => {
+            Some(Destination::Queue(place)) => {
+                let same =
+                    |settings: &Arc<QueueSettings>| (&settings.filter, &settings.no_local) == (&filter, &no_local);
+                let used = self.broker(place.side).statistics(place.queue).is_some_and(|found| found.consumers > 0);
+                if used || self.settings(place).is_some_and(same) {
+                    return Ok(Some(place));
+                }
+                // What is asked for is another subscription; it takes the place of the one before (JMS 2.0, section 8.3.3).
+                self.delete_queue(place, Waiter::Attach { link });
+                return Ok(None);
+            }
+            Some(_) => {
                 return Err(ErrorCondition::new(names::NOT_ALLOWED, format!("'{address}' is a topic")));
             }
             None => {}
@@ -271,14 +300,13 @@ impl Node {
         self.may_make()?;
         let durable = receive.survives && receive.durable;
         let side = Side::of(durable);
-        let template = self.brokers[Side::Logged as usize].topic(topics[Side::Logged as usize]);
-        let template = template.map(|topic| QueueSettings::clone(topic)).unwrap_or_else(|| QueueSettings::new(""));
         let settings = QueueSettings {
             address: address.into(),
             durable,
             lifetime: if receive.survives { Lifetime::Manual } else { Lifetime::Unused },
             topic: Some(topics[side as usize]),
-            filter: receive.selector.as_ref().map(|(_, text)| Arc::from(text.as_str())),
+            filter,
+            no_local,
             ..template
         };
         self.make_queue(settings, Waiter::Attach { link });
@@ -288,8 +316,8 @@ impl Node {
     /// What became of a node that a link waits for.
     pub(super) fn node_made(&mut self, link: u32, applied: &Applied) {
         match applied {
-            // Somebody else had the same wish.
-            Ok(Done::Created(_)) | Err(Refused::Exists(_)) => self.attach(link),
+            // Somebody else had the same wish, or another one is to take its place.
+            Ok(Done::Created(_) | Done::Deleted) | Err(Refused::Exists(_) | Refused::NoQueue) => self.attach(link),
             Ok(_) => {}
             Err(refused) => {
                 if let Some(Link { role: Role::Attaching(open), .. }) = self.links.get(link as usize) {
@@ -352,10 +380,13 @@ impl Node {
     fn end_subscription(&mut self, place: Place) {
         let used = self.broker(place.side).statistics(place.queue).is_some_and(|found| found.consumers > 0);
         if !used {
-            let command =
-                Command::DeleteQueue { queue: place.queue, if_empty: false, orphans: queue_core::Orphans::Drop };
-            self.submit(place.side, command, None, Waiter::Nobody);
+            self.delete_queue(place, Waiter::Nobody);
         }
+    }
+
+    fn delete_queue(&mut self, place: Place, waiter: Waiter) {
+        let command = Command::DeleteQueue { queue: place.queue, if_empty: false, orphans: queue_core::Orphans::Drop };
+        self.submit(place.side, command, None, waiter);
     }
 
     /// A queue is gone under its links.
@@ -389,7 +420,7 @@ impl Node {
         }
     }
 
-    fn look_of(&self, to: Destination) -> Look {
+    pub(super) fn look_of(&self, to: Destination) -> Look {
         let epoch = self.epoch;
         match to {
             Destination::Queue(place) => {
@@ -419,6 +450,7 @@ impl Node {
                 let sides = Side::BOTH.map(|side| bound(side).next().is_some());
                 Look { epoch, wanted, filtered, sides, limited: false }
             }
+            Destination::Named => Look { epoch, ..Look::default() },
         }
     }
 }
@@ -451,10 +483,18 @@ fn refusal(error: &SubscribeError) -> ErrorCondition {
     ErrorCondition::new(name, error.to_string())
 }
 
+/// A selector that fits what two others fit.
+fn both(one: Option<&str>, other: Option<&str>) -> Option<Arc<str>> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(format!("({one}) AND ({other})").into()),
+        (one, other) => one.or(other).map(Arc::from),
+    }
+}
+
 /// The address of a subscription's queue. The link's name is followed by its client's; links of any client share a global
 /// subscription.
 fn subscription_address(topic: &str, link: &str, receive: &Receive) -> String {
-    let (name, client) = link.split_once('@').unwrap_or((link, ""));
+    let (name, client) = name_and_container(link);
     if !receive.shared {
         return queue_core::subscription_address(topic, client, name, false);
     }

@@ -12,10 +12,12 @@ use crate::content::Whole;
 const MOST_ENTRIES: usize = 64 * 1024;
 /// Entries from here on are in no log: what is in them lives as long as the process.
 pub(super) const TRANSIENT: u64 = 1 << 62;
-/// Beginnings of messages with files that are kept at most.
-const MOST_BEGINNINGS: usize = 4096;
 /// What a message takes in memory beside its bytes.
 const OVERHEAD: u64 = 128;
+/// Bytes of beginnings of messages with files that are kept at most.
+const MOST_BEGINNINGS: u64 = 16 * 1024 * 1024;
+/// Messages that cannot be read and are known by that at most.
+const MOST_UNREADABLE: usize = 4096;
 /// Of the bytes that may stay in memory, the share of those that were read back.
 const FETCHED_SHARE: u64 = 4;
 
@@ -45,8 +47,11 @@ pub(super) struct Bodies {
     transient_bytes: u64,
     /// Beginnings of messages that have a file of their own.
     beginnings: HashMap<u64, Arc<Whole>>,
+    beginnings_bytes: u64,
     /// What readers were asked for.
     asked: HashSet<BodyRef>,
+    /// What they could not read.
+    unreadable: HashSet<BodyRef>,
     limit: u64,
 }
 
@@ -63,7 +68,9 @@ impl Bodies {
             transient: HashMap::new(),
             transient_bytes: 0,
             beginnings: HashMap::new(),
+            beginnings_bytes: 0,
             asked: HashSet::new(),
+            unreadable: HashSet::new(),
             limit,
         }
     }
@@ -133,11 +140,15 @@ impl Bodies {
     /// Keeps the beginning of a message that has a file of its own.
     pub(super) fn keep_beginning(&mut self, file: u64, beginning: &[u8]) {
         self.asked.remove(&BodyRef::Large { file });
-        if self.beginnings.len() >= MOST_BEGINNINGS {
+        let beginning = Whole::plain(beginning.to_vec());
+        if self.beginnings_bytes + size(&beginning) > MOST_BEGINNINGS {
             // They can be read again.
             self.beginnings.clear();
+            self.beginnings_bytes = 0;
         }
-        self.beginnings.insert(file, Whole::plain(beginning.to_vec()));
+        self.beginnings_bytes += size(&beginning);
+        let before = self.beginnings.insert(file, beginning);
+        self.beginnings_bytes -= before.as_ref().map_or(0, size);
     }
 
     /// Whether a reader has to be asked for it; if so, it has been from now on.
@@ -169,13 +180,30 @@ impl Bodies {
     /// A reader could not read it.
     pub(super) fn failed(&mut self, body: BodyRef) {
         self.asked.remove(&body);
+        if self.unreadable.len() >= MOST_UNREADABLE {
+            // They are found out again.
+            self.unreadable.clear();
+        }
+        self.unreadable.insert(body);
+    }
+
+    /// Whether a reader could not read a message when it was asked last.
+    pub(super) fn is_unreadable(&self, body: BodyRef) -> bool {
+        self.unreadable.contains(&body)
     }
 
     /// A message is in no queue any more.
     pub(super) fn gone(&mut self, body: BodyRef) {
+        if !self.unreadable.is_empty() {
+            self.unreadable.remove(&body);
+        }
         let (entry, part) = match body {
             BodyRef::Log { entry, part } => (entry, part),
-            BodyRef::Large { file } => return drop(self.beginnings.remove(&file)),
+            BodyRef::Large { file } => {
+                let gone = self.beginnings.remove(&file);
+                self.beginnings_bytes -= gone.as_ref().map_or(0, size);
+                return;
+            }
         };
         if entry >= TRANSIENT {
             let Some(parts) = self.transient.get_mut(&entry) else { return };

@@ -10,6 +10,9 @@ use super::say::Say;
 const WINDOW: u32 = 1000;
 /// The same of the router's own link to a queue with a limit: it has not asked for anything, and nothing is kept free for it.
 const RELAYED: u32 = 16;
+/// The same of the router's own link for messages that name a queue which is made for them: none of them waits before the
+/// store while later ones find their queue there already.
+const NAMED: u32 = 1_000_000;
 /// Bytes of all messages on their way to the log beyond which nobody gets credit.
 pub(super) const MOST_IN_FLIGHT: u64 = 64 * 1024 * 1024;
 
@@ -27,12 +30,13 @@ impl Node {
             Destination::Queue(queue) if sender.look.limited => Some(queue),
             _ => None,
         };
-        if limited.is_none() && sender.credit > WINDOW / 2 {
+        let window = if sender.to == Destination::Named { NAMED } else { WINDOW };
+        if limited.is_none() && sender.credit > window / 2 {
             return;
         }
         let free = match limited {
             _ if !may_send => 0,
-            None => WINDOW,
+            None => window,
             Some(queue) => {
                 // What others may send to the same queue, or have sent and is not in it yet, needs room as well.
                 let others = account(promised.entry(queue).or_default(), sender) - sender.accounted;
@@ -42,14 +46,14 @@ impl Node {
             }
         };
         let target = free.saturating_sub(sender.pending);
-        if target > sender.credit && (sender.credit <= WINDOW / 2) {
+        if target > sender.credit && sender.credit <= window / 2 {
             sender.credit = target;
             self.says.push(Say::Credit { key, credit: target });
         }
         if let Some(queue) = limited {
             account(promised.entry(queue).or_default(), sender);
         }
-        if free < WINDOW && !sender.starved {
+        if free < window && !sender.starved {
             sender.starved = true;
             match limited {
                 _ if crowded => self.crowded.push_back(link),
@@ -65,6 +69,7 @@ impl Node {
         let in_memory = match sender.to {
             Destination::Queue(place) => place.side == Side::Memory,
             Destination::Topic(_) => sender.look.sides[Side::Memory as usize],
+            Destination::Named => false,
         };
         in_memory && self.bodies.transient_bytes() >= self.most_transient
     }

@@ -10,6 +10,7 @@ use super::bodies::Bodies;
 use super::leaving::leaving;
 use super::links::{Receiver, Role, Side, Unsettled};
 use super::node::Node;
+use super::opaque;
 use super::say::{Deliver, Leaving, Say, Told};
 
 /// Messages that may have been chosen for a receiver and wait for their bytes, or for room.
@@ -154,8 +155,13 @@ impl Node {
                     Leaving::Whole(leaving(whole, next, time))
                 }
                 BodyRef::Large { file } => {
+                    let body = next.body;
+                    let Some(beginning) = self.bodies.beginning(body) else {
+                        return self.wait_for_body(body, link);
+                    };
+                    let (format, _) = opaque::format_of(beginning.bytes());
                     let id = receiver.unsettled.vacant_key() as u32;
-                    match self.large.begin_sending(file, link, id, next, time) {
+                    match self.large.begin_sending(file, link, id, next, time, format) {
                         Some(content) => Leaving::Stream(content),
                         None => return,
                     }
@@ -241,10 +247,13 @@ impl Matcher for Looks<'_> {
         let Some(Role::Receiver(receiver)) = link.map(|link| &link.role) else { return Match::No };
         let Some(selector) = &receiver.selector else { return Match::Yes };
         let Some(whole) = self.bodies.beginning(candidate.body) else {
+            if self.bodies.is_unreadable(candidate.body) {
+                return Match::No;
+            }
             self.waiting.entry(candidate.body).or_default().push((self.side, consumer));
             return Match::Unknown;
         };
         let context = selector::Context { delivery_count: Some(candidate.delivery_count) };
-        if selector.matches_with(whole.bytes(), &context) { Match::Yes } else { Match::No }
+        if selector.matches_with(opaque::sections(whole.bytes()), &context) { Match::Yes } else { Match::No }
     }
 }

@@ -121,7 +121,7 @@ impl StoreHandle {
     /// Refuses an address that names something.
     pub(super) fn is_free(&self, address: &str) -> Result<(), StoreError> {
         let what = match self.with(|node| node.find(address)) {
-            None => return Ok(()),
+            None | Some(Destination::Named) => return Ok(()),
             Some(Destination::Queue(_)) => "queue",
             Some(Destination::Topic(_)) => "topic",
         };

@@ -11,6 +11,7 @@ use router_core::OutKey;
 
 use super::entry;
 use super::links::Arrival;
+use super::receive::Early;
 use crate::content::Whole;
 
 /// Bytes of messages that one entry holds at most, unless one message has more.
@@ -23,10 +24,16 @@ pub(super) enum Waiter {
     Nobody,
     /// The sender of a message.
     Arrival(Arrival),
+    /// The sender of a message that becomes several commands.
+    Half { pair: usize },
+    /// A message whose queue is being made.
+    Early(Box<Early>),
     /// A receiver that has said what becomes of a delivery.
     Settlement { link: u32, id: u32 },
     /// Somebody who discharges a transaction.
     Discharge { arrival: Option<Arrival>, txn: u64 },
+    /// Whoever appends old messages once more.
+    Relocated,
     /// A link whose node is being made.
     Attach { link: u32 },
     /// Somebody outside.
@@ -71,9 +78,12 @@ impl Batch {
 
 fn forget_arrival(waiters: &mut [(usize, Waiter)], key: OutKey) -> bool {
     for (_, waiter) in waiters {
-        if let Waiter::Arrival(arrival) | Waiter::Discharge { arrival: Some(arrival), .. } = waiter
-            && arrival.key == key
-        {
+        let arrival = match waiter {
+            Waiter::Arrival(arrival) | Waiter::Discharge { arrival: Some(arrival), .. } => arrival,
+            Waiter::Early(early) => &mut early.arrival,
+            _ => continue,
+        };
+        if arrival.key == key {
             arrival.settled = true;
             return true;
         }

@@ -10,23 +10,42 @@ use std::sync::Arc;
 
 use amqp::condition::names;
 use amqp::{DeliveryState, ErrorCondition};
-use queue_core::Assignment;
-use queue_log::Log;
+use queue_core::{Assignment, Body, Command};
+use queue_log::{LargeReader, Log, ReadError};
 use router_core::{Now, OutKey};
 
 use super::links::Arrival;
 use super::node::Node;
-use super::receive::Bytes;
+use super::opaque;
+use super::receive::{Bytes, Said};
 use super::say::Say;
 use super::signals::Signals;
 use crate::content::{Content, Layout, Reader, ReaderState, Taken, Whole};
 use crate::shard::LinkRef;
 use jobs::{Cell, Jobs};
 
+/// Bytes in which the sections before the body of a large message end. What is in later ones is not known to selectors.
+const BEGINNING: usize = 256 * 1024;
+/// Bytes that are read from a file at once.
+const PIECE: usize = 64 * 1024;
+
+/// The beginning of a message in a file.
+pub(super) fn beginning(file: &mut LargeReader) -> Result<Vec<u8>, ReadError> {
+    let mut beginning = Vec::new();
+    while beginning.len() < BEGINNING {
+        let bytes = file.read(beginning.len() as u64, PIECE)?;
+        if bytes.is_empty() {
+            break;
+        }
+        beginning.extend_from_slice(bytes);
+    }
+    Ok(beginning)
+}
+
 /// A message that is coming.
 struct Incoming {
     arrival: Arrival,
-    txn: Option<Vec<u8>>,
+    said: Said,
     progress: Progress,
 }
 
@@ -58,15 +77,17 @@ pub(super) struct Large {
     grown: Vec<u32>,
     /// Bytes from which on a message gets a file.
     threshold: u64,
+    /// Files that messages on both sides are in, and how many sides still need them.
+    shared: HashMap<u64, usize>,
 }
 
 impl Large {
     pub(super) fn new(log: Option<Arc<Log>>, threshold: u64, signals: &Arc<Signals>) -> Self {
         let jobs = log.map(|log| Jobs::start(log, signals));
-        Self { jobs, incoming: HashMap::new(), grown: Vec::new(), threshold }
+        Self { jobs, incoming: HashMap::new(), grown: Vec::new(), threshold, shared: HashMap::new() }
     }
 
-    /// A message out of a file, to be read while it is being read. `None`: there are no files.
+    /// A message of this format out of a file, to be read while it is being read. `None`: there are no files.
     pub(super) fn begin_sending(
         &self,
         file: u64,
@@ -74,13 +95,30 @@ impl Large {
         id: u32,
         next: &Assignment,
         now: u64,
+        format: u32,
     ) -> Option<Content<LinkRef>> {
         let jobs = self.jobs.as_ref()?;
-        Some(Content::Stream(leaving::begin(jobs, file, link, id, next.clone(), now)))
+        Some(Content::Stream(leaving::begin(jobs, file, link, id, next.clone(), now, format)))
     }
 
-    /// A message with a file is in no queue any more.
-    pub(super) fn remove(&self, file: u64) {
+    /// So many commands are about the message in a file.
+    pub(super) fn used(&mut self, file: u64, times: usize) {
+        match times {
+            0 => self.remove(file),
+            1 => {}
+            times => drop(self.shared.insert(file, times)),
+        }
+    }
+
+    /// A message with a file is in no queue of one side any more, or not needed.
+    pub(super) fn remove(&mut self, file: u64) {
+        if let Some(sides) = self.shared.get_mut(&file) {
+            *sides -= 1;
+            if *sides > 0 {
+                return;
+            }
+            self.shared.remove(&file);
+        }
         if let Some(jobs) = &self.jobs {
             jobs.remove(file);
         }
@@ -121,10 +159,10 @@ impl Large {
 
 impl Node {
     /// A message of which not all is there.
-    pub(super) fn begin_large(&mut self, arrival: Arrival, mut reader: Reader<LinkRef>, txn: Option<Vec<u8>>) {
+    pub(super) fn begin_large(&mut self, arrival: Arrival, mut reader: Reader<LinkRef>, said: Said) {
         reader.listen(LinkRef::of_store(arrival.link));
         let progress = Progress::Gathering { reader, bytes: Vec::new() };
-        self.large.incoming.insert(arrival.link, Incoming { arrival, txn, progress });
+        self.large.incoming.insert(arrival.link, Incoming { arrival, said, progress });
         self.large.grown.push(arrival.link);
     }
 
@@ -180,32 +218,24 @@ impl Node {
             }
         }
         let format = reader.head().layout.message_format;
-        let Some(Incoming { arrival, txn, progress: Progress::Gathering { bytes, .. } }) = incoming.remove(&link)
+        let Some(Incoming { arrival, said, progress: Progress::Gathering { bytes, .. } }) = incoming.remove(&link)
         else {
             return;
         };
         self.say(Say::Transmitted { key: arrival.key });
-        self.arrived(now, arrival, Whole::with_layout(bytes, Layout::plain(format)), txn);
+        let whole = opaque::kept(Whole::with_layout(bytes, Layout::plain(format)));
+        self.arrived(self.time(now), arrival, whole, said);
     }
 
     fn large_done(&mut self, now: Now, done: Done) {
         match done {
             Done::GivenUp => {}
             Done::Written { link, key, file, size, beginning } => {
-                let Some(Incoming { arrival, txn, .. }) = self.take_incoming(link, key) else {
+                let Some(Incoming { arrival, said, .. }) = self.take_incoming(link, key) else {
                     return self.large.remove(file);
                 };
                 self.say(Say::Transmitted { key });
-                match self.facts_of(now, link, &beginning, size) {
-                    Ok(facts) => {
-                        self.bodies.keep_beginning(file, &beginning);
-                        self.enqueue(arrival, facts, Bytes::File { file, beginning }, txn.as_deref());
-                    }
-                    Err(error) => {
-                        self.large.remove(file);
-                        self.refuse(arrival, error);
-                    }
-                }
+                self.take(self.time(now), arrival, Bytes::File { file, size, beginning }, said);
             }
             Done::Unwritten { link, key, error } => {
                 let Some(Incoming { arrival, .. }) = self.take_incoming(link, key) else { return };
@@ -215,6 +245,19 @@ impl Node {
                 self.say(Say::Transmitted { key });
             }
             Done::Sent { link, id, complete } => self.large_sent(link, id, complete),
+        }
+    }
+
+    /// A command will not be: the files of messages in it are not needed.
+    pub(super) fn forget_files(&mut self, command: &Command) {
+        match command {
+            Command::Enqueue(enqueue) => {
+                if let Body::Large { file } = enqueue.body {
+                    self.large.remove(file);
+                }
+            }
+            Command::Transaction(commands) => commands.iter().for_each(|command| self.forget_files(command)),
+            _ => {}
         }
     }
 

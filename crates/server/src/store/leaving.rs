@@ -5,11 +5,16 @@ use std::sync::Arc;
 
 use queue_core::{Assignment, Millis};
 
+use super::opaque;
 use crate::content::Whole;
 use crate::shard::Stored;
 
 /// A message with what its queue has to say.
 pub(super) fn leaving(whole: Arc<Whole>, assignment: &Assignment, now: Millis) -> Stored {
+    let (format, before) = opaque::format_of(whole.bytes());
+    if before > 0 {
+        return Stored { head: Box::default(), whole, rest: before, format };
+    }
     let as_it_came = assignment.delivery_count == 0
         && !assignment.redelivered
         && assignment.expires_at.is_none()
@@ -20,5 +25,5 @@ pub(super) fn leaving(whole: Arc<Whole>, assignment: &Assignment, now: Millis) -
         true => 0,
         false => assignment.write_head(whole.bytes(), now, &mut head).unwrap_or(0),
     };
-    Stored { head: head.into(), whole, rest }
+    Stored { head: head.into(), whole, rest, format }
 }

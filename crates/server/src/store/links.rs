@@ -1,6 +1,7 @@
 //! The links of the connection behind which the queues are.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use amqp::DeliveryState;
 use queue_core::{Assignment, ConsumerId, QueueId, TopicId, Wanted};
@@ -69,6 +70,8 @@ pub(super) enum Destination {
     Queue(Place),
     /// A topic, on both sides.
     Topic([TopicId; 2]),
+    /// Each message says it.
+    Named,
 }
 
 /// The end of a link on which messages come.
@@ -86,6 +89,30 @@ pub(super) struct Sender {
     pub(super) accounted: u64,
     /// What its messages are looked at for.
     pub(super) look: Look,
+    /// The container-id of the client that sends; empty: it is not known.
+    pub(super) container: Box<str>,
+}
+
+/// The name that a client gave a link, and the client's container-id: the router of the client joins them.
+pub(super) fn name_and_container(link: &str) -> (&str, &str) {
+    link.split_once('@').unwrap_or((link, ""))
+}
+
+/// What a queue lets in.
+#[derive(Debug)]
+pub(super) struct Admission {
+    /// Only messages that this fits.
+    pub(super) selector: Option<selector::Selector>,
+    /// None of this container.
+    pub(super) no_local: Option<Arc<str>>,
+}
+
+impl Admission {
+    /// Whether it lets a message in that comes from a container.
+    pub(super) fn admits(&self, message: &[u8], container: &str) -> bool {
+        self.no_local.as_deref().is_none_or(|own| own != container)
+            && self.selector.as_ref().is_none_or(|selector| selector.matches(message))
+    }
 }
 
 /// What messages for a destination are looked at for.
@@ -94,7 +121,7 @@ pub(super) struct Look {
     /// The state of settings for which this holds.
     pub(super) epoch: u64,
     pub(super) wanted: Wanted,
-    /// Some queue lets in only what its filter fits.
+    /// Some queue does not let in everything.
     pub(super) filtered: bool,
     /// On which sides somebody is there.
     pub(super) sides: [bool; 2],

@@ -12,6 +12,7 @@ use super::StoreHandle;
 use super::bodies::TRANSIENT;
 use super::links::{Place, Side};
 use super::node::Node;
+use super::opaque;
 use super::spec::{MessageView, Part, StoreError, StoreView, TemplateSpec, TopicSpec, Which};
 use crate::content::Whole;
 
@@ -206,7 +207,7 @@ impl StoreHandle {
                 };
                 read += bytes.len();
                 let context = Context { delivery_count: Some(peeked.delivery_count) };
-                if selector.as_ref().is_none_or(|selector| selector.matches_with(&bytes, &context)) {
+                if selector.as_ref().is_none_or(|selector| selector.matches_with(opaque::sections(&bytes), &context)) {
                     found.push(Found { peeked, bytes });
                 }
             }

@@ -23,6 +23,7 @@ mod leaving;
 mod links;
 mod look;
 mod node;
+mod opaque;
 mod outcomes;
 mod reading;
 mod receive;
@@ -86,7 +87,11 @@ impl Store {
         let mut journal = Journal::new(Some(recovered.log));
         journal.applied = recovered.applied;
         let sizes = (settings.cache_bytes, settings.large_message_bytes);
-        Ok(Self::with_parts(shards, recovered.broker, journal, sizes, signals))
+        let store = Self::with_parts(shards, recovered.broker, journal, sizes, signals);
+        if let Some(most) = settings.max_bytes {
+            store.node.lock().checkpoint_every = upkeep::CHECKPOINT_EVERY.min(most / upkeep::CHECKPOINT_SHARE);
+        }
+        Ok(store)
     }
 
     #[cfg(test)]

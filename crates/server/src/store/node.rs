@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
+use amqp::ErrorCondition;
 use queue_core::{BodyRef, Broker, Command, ConsumerId, EntryIndex, Event, Millis, Output, QueueSettings};
 use router_core::Now;
 use slab::Slab;
@@ -12,9 +13,9 @@ use slab::Slab;
 use super::bodies::{Bodies, TRANSIENT};
 use super::journal::{InFlight, Journal, Waiter};
 use super::large::Large;
-use super::links::{Destination, Link, Place, Receiver, Role, Sender, Side};
+use super::links::{Admission, Arrival, Destination, Link, Place, Receiver, Role, Sender, Side};
 use super::reading::Reading;
-use super::relocation::Relocating;
+use super::relocation::Relocation;
 use super::say::Say;
 use super::signals::Signals;
 use super::templates::Templates;
@@ -50,19 +51,21 @@ pub(super) struct Node {
     /// What the senders of queues with limits have been promised.
     pub(super) promised: HashMap<Place, u64>,
     /// What queues let in.
-    pub(super) filters: HashMap<Place, selector::Selector>,
+    pub(super) filters: HashMap<Place, Admission>,
     /// Changes whenever a queue does.
     pub(super) epoch: u64,
     /// Messages that filters are to be shown and that are not in memory, and whose.
     pub(super) waiting_filters: HashMap<BodyRef, Vec<(Side, ConsumerId)>>,
     /// Links whose next message is being read back.
     pub(super) waiting_links: HashMap<BodyRef, Vec<u32>>,
-    /// Messages that are being read to be appended to the log once more.
-    pub(super) relocating: Relocating,
     /// Senders that wait for memory.
     pub(super) crowded: VecDeque<u32>,
     /// Bytes of messages in memory alone from which on their senders wait.
     pub(super) most_transient: u64,
+    /// Old messages that are appended to the log once more.
+    pub(super) relocation: Relocation,
+    /// Bytes appended to the log after which a checkpoint is due.
+    pub(super) checkpoint_every: u64,
     /// Nothing is delivered any more, and nobody gets credit.
     pub(super) is_stopping: bool,
     /// Unix time at the start of the shards' time, and that start.
@@ -71,7 +74,18 @@ pub(super) struct Node {
     pub(super) signals: Arc<Signals>,
     /// What the addresses of dynamic nodes begin with.
     pub(super) prefix: String,
+    /// Messages for topics with queues on both sides.
+    pub(super) pairs: Slab<Pair>,
     output: Output,
+}
+
+/// A message that becomes one command for each side: its sender hears of it when both are known.
+pub(super) struct Pair {
+    pub(super) arrival: Arrival,
+    /// Commands of which nothing is known yet.
+    pub(super) waits: usize,
+    /// Why one of them was refused.
+    pub(super) refusal: Option<ErrorCondition>,
 }
 
 /// Which link a consumer has, by side.
@@ -122,14 +136,16 @@ impl Node {
             epoch: 1,
             waiting_filters: HashMap::new(),
             waiting_links: HashMap::new(),
-            relocating: Relocating::new(),
             crowded: VecDeque::new(),
             most_transient: crate::process::memory::available().map_or(MOST_TRANSIENT, |all| all / TRANSIENT_SHARE),
+            relocation: Relocation::default(),
+            checkpoint_every: super::upkeep::CHECKPOINT_EVERY,
             is_stopping: false,
             start,
             began,
             signals,
             prefix: String::new(),
+            pairs: Slab::new(),
             output: Output::default(),
         }
     }
@@ -296,8 +312,11 @@ impl Node {
         match waiter {
             Waiter::Nobody => {}
             Waiter::Arrival(arrival) => self.arrival_applied(arrival, applied),
+            Waiter::Half { pair } => self.half_applied(pair, applied),
+            Waiter::Early(early) => self.early_queue_made(*early, applied),
             Waiter::Settlement { .. } => self.settlement_applied(&waiter),
             Waiter::Discharge { arrival, txn } => self.discharged(arrival, txn, applied),
+            Waiter::Relocated => self.relocated(true),
             Waiter::Attach { link } => self.node_made(link, applied),
             // Who does not wait any more needs no answer.
             Waiter::Reply(reply) => drop(reply.send(applied.clone())),

@@ -6,19 +6,18 @@ use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 use queue_core::BodyRef;
-use queue_log::{LargeReader, Log, ReadError, Reader};
+use queue_log::{Log, Reader};
 
 use super::bodies::{Fetched, TRANSIENT};
 use super::node::Node;
+use super::opaque;
 use super::signals::Signals;
-use crate::content::{Whole, before_body};
+use crate::content::Whole;
 
 /// Threads that read.
 const READERS: usize = 1;
 /// Bytes that are read from the log at once.
 const AHEAD: usize = 1024 * 1024;
-/// Bytes in which the sections before the body of a large message end, or nothing is known of it.
-const BEGINNING: usize = 64 * 1024;
 
 /// Those who read.
 pub(super) struct Reading {
@@ -52,12 +51,6 @@ impl Reading {
     }
 }
 
-/// The sections before the body of a message in a file.
-fn beginning(file: &mut LargeReader) -> Result<Vec<u8>, ReadError> {
-    let bytes = file.read(0, BEGINNING)?;
-    Ok(before_body(bytes).to_vec())
-}
-
 fn read(log: &Log, reader: &mut Reader, asked: &Mutex<Receiver<BodyRef>>, signals: &Signals) {
     loop {
         let next = asked.lock().recv();
@@ -65,7 +58,10 @@ fn read(log: &Log, reader: &mut Reader, asked: &Mutex<Receiver<BodyRef>>, signal
         let read = match body {
             // The first part is what the entry says, the messages follow.
             BodyRef::Log { entry, part } => reader.part(entry, part + 1),
-            BodyRef::Large { file } => log.open_large(file).and_then(|mut file| beginning(&mut file)),
+            BodyRef::Large { file } => {
+                let kept = log.open_large(file).and_then(|mut file| super::large::beginning(&mut file));
+                kept.map(|kept| opaque::beginning(&kept).to_vec())
+            }
         };
         let read = read.map(Whole::plain).map_err(|error| error.to_string());
         signals.fetched(Fetched { body, read });
@@ -97,7 +93,7 @@ impl Node {
             (Err(error), _) => {
                 logging::log!(ROUTER_CORE, Error, "A message cannot be read back: {error}");
                 self.bodies.failed(body);
-                self.relocating.remove(&body);
+                self.not_relocated(body);
                 self.lose(body);
             }
         }

@@ -4,25 +4,26 @@ use std::sync::Arc;
 
 use amqp::condition::names;
 use amqp::{DeliveryState, ErrorCondition};
-use queue_core::{Body, Command, Enqueue, Facts, Refused, Target};
+use queue_core::{Body, Command, Enqueue, Facts, Millis, Refused, Target, Wanted};
 use router_core::{Now, OutKey, Transmit, Transmitted};
 use smallvec::SmallVec;
 
 use super::journal::Waiter;
-use super::links::{Arrival, Destination, Place, Role, Side};
-use super::node::Node;
+use super::links::{Arrival, Destination, Look, Place, Role, Side};
+use super::node::{Node, Pair};
+use super::opaque;
 use super::say::Say;
 use super::transactional::TransactionalState;
 use crate::content::{Content, Whole};
 use crate::shard::LinkRef;
 
 /// The bytes of a message that has come.
-#[derive(Clone)]
+#[derive(Debug)]
 pub(super) enum Bytes {
     /// In memory.
     Whole(Arc<Whole>),
-    /// In a file of its own; and its beginning.
-    File { file: u64, beginning: Arc<[u8]> },
+    /// In a file of its own: so many, and its beginning.
+    File { file: u64, size: u64, beginning: Arc<[u8]> },
 }
 
 impl Bytes {
@@ -40,13 +41,59 @@ impl Bytes {
         }
     }
 
+    /// The file, if it has one.
+    pub(super) fn file(&self) -> Option<u64> {
+        match self {
+            Self::Whole(_) => None,
+            Self::File { file, .. } => Some(*file),
+        }
+    }
+
     fn beginning(&self) -> &[u8] {
         match self {
             Self::Whole(whole) => whole.bytes(),
             Self::File { beginning, .. } => beginning,
         }
     }
+
+    fn size(&self) -> u64 {
+        match self {
+            Self::Whole(whole) => whole.bytes().len() as u64,
+            Self::File { size, .. } => *size,
+        }
+    }
+
+    /// What a queue must know of it.
+    fn facts(&self, time: Millis, wanted: &Wanted) -> Result<Facts, ErrorCondition> {
+        let beginning = self.beginning();
+        if opaque::is_opaque(beginning) {
+            return Ok(Facts::plain(self.size()));
+        }
+        let facts = Facts::of(beginning, time, wanted)
+            .map_err(|malformed| ErrorCondition::new(names::DECODE_ERROR, malformed.to_string()))?;
+        Ok(Facts { size: self.size(), ..facts })
+    }
 }
+
+/// What is said of a message beside its bytes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    /// The transaction that it is part of.
+    pub(super) txn: Option<Vec<u8>>,
+    /// The address that it names, if its link does not.
+    pub(super) to: Option<Box<str>>,
+}
+
+/// A message whose queue is being made.
+#[derive(Debug)]
+pub(super) struct Early {
+    pub(super) arrival: Arrival,
+    bytes: Bytes,
+    said: Said,
+}
+
+/// What a message becomes: a command for each side that takes it.
+pub(super) type Commands = SmallVec<[(Side, Command); 1]>;
 
 impl Node {
     /// A delivery for a link of the store's.
@@ -60,115 +107,155 @@ impl Node {
     ) -> Transmitted {
         let arrival = Arrival { link, key, settled: how.settled };
         let txn = how.state.and_then(TransactionalState::of).map(|state| state.txn);
-        self.note_arrival(link);
+        let to = self.note_arrival(link).then(|| how.to_override.unwrap_or_default().into());
+        let said = Said { txn, to };
         match content {
             Content::Whole(whole) => {
-                self.arrived(now, arrival, whole, txn);
+                self.arrived(self.time(now), arrival, opaque::kept(whole), said);
                 Transmitted::Complete
             }
             Content::Stream(reader) => {
-                self.begin_large(arrival, reader, txn);
+                self.begin_large(arrival, reader, said);
                 Transmitted::Partial
             }
         }
     }
 
-    /// One credit of a link is used.
-    fn note_arrival(&mut self, link: u32) {
-        if let Some(sender) = self.sender_mut(link) {
-            sender.credit = sender.credit.saturating_sub(1);
-            sender.pending += 1;
-        }
+    /// One credit of a link is used. Whether its messages say where they go.
+    fn note_arrival(&mut self, link: u32) -> bool {
+        let Some(sender) = self.sender_mut(link) else { return false };
+        sender.credit = sender.credit.saturating_sub(1);
+        sender.pending += 1;
+        sender.to == Destination::Named
     }
 
-    pub(super) fn arrived(&mut self, now: Now, arrival: Arrival, whole: Arc<Whole>, txn: Option<Vec<u8>>) {
+    pub(super) fn arrived(&mut self, time: Millis, arrival: Arrival, whole: Arc<Whole>, said: Said) {
         if let Some(Role::Coordinator(_)) = self.links.get(arrival.link as usize).map(|link| &link.role) {
             return self.coordinate(arrival, whole.bytes());
         }
-        match self.facts_of_whole(now, arrival, &whole) {
-            Err(error) => self.refuse(arrival, error),
-            Ok(facts) => self.enqueue(arrival, facts, Bytes::Whole(whole), txn.as_deref()),
+        self.take(time, arrival, Bytes::Whole(whole), said);
+    }
+
+    /// All of a message is there: it goes where its link says, or it says itself.
+    pub(super) fn take(&mut self, time: Millis, arrival: Arrival, bytes: Bytes, said: Said) {
+        self.refresh_look(arrival.link);
+        let Some(Role::Sender(sender)) = self.links.get(arrival.link as usize).map(|link| &link.role) else {
+            let error = ErrorCondition::new(names::NOT_ALLOWED, "Nothing can be sent on this link");
+            return self.refuse_bytes(arrival, &bytes, error);
+        };
+        if sender.to == Destination::Named {
+            return self.take_named(time, Early { arrival, bytes, said });
+        }
+        let commands = self.commands_for(time, sender.to, &sender.look, &sender.container, &bytes);
+        self.enqueue(arrival, commands, &bytes, said.txn.as_deref());
+    }
+
+    /// A message that names its queue, which is made if it is not there.
+    fn take_named(&mut self, time: Millis, early: Early) {
+        let Early { arrival, bytes, said } = &early;
+        let address = said.to.as_deref().unwrap_or_default();
+        if let Some(to) = self.find(address) {
+            let commands = self.commands_for(time, to, &self.look_of(to), "", bytes);
+            return self.enqueue(*arrival, commands, bytes, said.txn.as_deref());
+        }
+        match self.settings_of_template(address) {
+            Ok(settings) => self.make_queue(settings, Waiter::Early(Box::new(early))),
+            Err(error) => self.refuse_bytes(*arrival, bytes, error),
+        }
+    }
+
+    /// What became of the queue that a message waits for.
+    pub(super) fn early_queue_made(&mut self, early: Early, applied: &queue_core::Applied) {
+        match applied {
+            // Somebody else may have made it.
+            Ok(_) | Err(Refused::Exists(_)) => self.take_named(self.clock(), early),
+            Err(refused) => self.refuse_bytes(early.arrival, &early.bytes, condition(refused)),
         }
     }
 
     /// Has a message put into its queues, at once or at the end of its transaction.
-    pub(super) fn enqueue(&mut self, arrival: Arrival, facts: Facts, bytes: Bytes, txn: Option<&[u8]>) {
-        let commands = self.commands_for(arrival.link, facts, &bytes);
+    fn enqueue(
+        &mut self,
+        arrival: Arrival,
+        commands: Result<Commands, ErrorCondition>,
+        bytes: &Bytes,
+        txn: Option<&[u8]>,
+    ) {
+        let commands = match commands {
+            Ok(commands) => commands,
+            Err(error) => return self.refuse_bytes(arrival, bytes, error),
+        };
+        if let Bytes::File { file, beginning, .. } = bytes {
+            self.bodies.keep_beginning(*file, beginning);
+            self.large.used(*file, commands.len());
+        }
         match txn {
-            Some(txn) => self.post(arrival, txn, commands, &bytes),
+            Some(txn) => self.post(arrival, txn, commands, bytes),
             None if commands.is_empty() => self.conclude_arrival(arrival, DeliveryState::Accepted),
             None => {
-                let mut waiter = Waiter::Arrival(arrival);
-                // If there are two, the one in the log comes first, and decides.
+                let mut waiters = self.waiters_for(arrival, commands.len());
                 for (side, command) in commands {
-                    self.submit(side, command, bytes.whole(), std::mem::replace(&mut waiter, Waiter::Nobody));
+                    self.submit(side, command, bytes.whole(), waiters());
                 }
             }
         }
     }
 
+    /// Makes those who wait for what becomes of so many commands, which is told the sender when all is known.
+    fn waiters_for(&mut self, arrival: Arrival, commands: usize) -> impl FnMut() -> Waiter + use<> {
+        let pair = (commands > 1).then(|| self.pairs.insert(Pair { arrival, waits: commands, refusal: None }));
+        move || pair.map_or(Waiter::Arrival(arrival), |pair| Waiter::Half { pair })
+    }
+
     /// The commands that put a message into its queues, by side.
-    fn commands_for(&mut self, link: u32, facts: Facts, bytes: &Bytes) -> SmallVec<[(Side, Command); 1]> {
-        let Some(Role::Sender(sender)) = self.links.get(link as usize).map(|link| &link.role) else {
-            return SmallVec::new();
-        };
+    fn commands_for(
+        &self,
+        time: Millis,
+        to: Destination,
+        look: &Look,
+        container: &str,
+        bytes: &Bytes,
+    ) -> Result<Commands, ErrorCondition> {
+        let facts = bytes.facts(time, &look.wanted)?;
+        let message = opaque::sections(bytes.beginning());
         let enqueue = |target, facts| {
             Command::Enqueue(Box::new(Enqueue { to: smallvec::smallvec![target], facts, body: bytes.body() }))
         };
-        match sender.to {
+        Ok(match to {
+            Destination::Queue(place) if look.filtered && self.keeps_out(place, message, container) => {
+                let text = "The filter of the queue does not let it in";
+                return Err(ErrorCondition::new(names::PRECONDITION_FAILED, text));
+            }
             Destination::Queue(Place { side, queue }) => {
                 smallvec::smallvec![(side, enqueue(Target::Queue(queue), facts))]
             }
             Destination::Topic(topics) => {
-                let (sides, filtered) = (sender.look.sides, sender.look.filtered);
-                let message = bytes.beginning();
-                let there = Side::BOTH.into_iter().filter(|side| sides[*side as usize]);
+                let there = Side::BOTH.into_iter().filter(|side| look.sides[*side as usize]);
                 let command = |side: Side| {
                     let topic = topics[side as usize];
-                    let bound = self.brokers[side as usize].bound(topic).filter(|_| filtered);
-                    let except = bound.filter(|queue| self.keeps_out(Place { side, queue: *queue }, message)).collect();
+                    let bound = self.brokers[side as usize].bound(topic).filter(|_| look.filtered);
+                    let except = bound
+                        .filter(|queue| self.keeps_out(Place { side, queue: *queue }, message, container))
+                        .collect();
                     (side, enqueue(Target::Topic { topic, except }, facts.clone()))
                 };
                 there.map(command).collect()
             }
-        }
+            Destination::Named => Commands::new(),
+        })
     }
 
-    /// Whether the filter of a queue does not fit a message.
-    fn keeps_out(&self, place: Place, message: &[u8]) -> bool {
-        self.filters.get(&place).is_some_and(|filter| !filter.matches(message))
+    /// Whether a queue does not let a message in.
+    fn keeps_out(&self, place: Place, message: &[u8], container: &str) -> bool {
+        self.filters.get(&place).is_some_and(|filter| !filter.admits(message, container))
     }
 
-    fn facts_of_whole(&mut self, now: Now, arrival: Arrival, whole: &Whole) -> Result<Facts, ErrorCondition> {
-        if whole.layout().message_format != 0 {
-            let text = "Queues take messages of format 0 only: send those of other formats past them";
-            return Err(ErrorCondition::new(names::NOT_IMPLEMENTED, text));
+    /// A message is not taken, nor is what there is of it needed.
+    pub(super) fn refuse_bytes(&mut self, arrival: Arrival, bytes: &Bytes, error: ErrorCondition) {
+        if let Some(file) = bytes.file() {
+            self.large.remove(file);
         }
-        self.facts_of(now, arrival.link, whole.bytes(), whole.bytes().len() as u64)
-    }
-
-    /// What queues must know of a message whose beginning this is.
-    pub(super) fn facts_of(
-        &mut self,
-        now: Now,
-        link: u32,
-        beginning: &[u8],
-        size: u64,
-    ) -> Result<Facts, ErrorCondition> {
-        let time = self.time(now);
-        self.refresh_look(link);
-        let Some(Role::Sender(sender)) = self.links.get(link as usize).map(|link| &link.role) else {
-            return Err(ErrorCondition::new(names::NOT_ALLOWED, "Nothing can be sent on this link"));
-        };
-        let mut facts = Facts::of(beginning, time, &sender.look.wanted)
-            .map_err(|malformed| ErrorCondition::new(names::DECODE_ERROR, malformed.to_string()))?;
-        facts.size = size;
-        if let (true, Destination::Queue(place)) = (sender.look.filtered, sender.to)
-            && self.keeps_out(place, beginning)
-        {
-            return Err(ErrorCondition::new(names::PRECONDITION_FAILED, "The filter of the queue does not let it in"));
-        }
-        Ok(facts)
+        self.refuse(arrival, error);
     }
 
     /// A message is not taken.
@@ -199,10 +286,37 @@ impl Node {
         }
     }
 
+    /// What became of one of the commands for a message.
+    pub(super) fn half_applied(&mut self, pair: usize, applied: &queue_core::Applied) {
+        let refusal = match applied {
+            Ok(_) | Err(Refused::Duplicate) => None,
+            Err(refused) => Some(condition(refused)),
+        };
+        self.half_known(pair, refusal);
+    }
+
+    /// The same: it is done, or refused.
+    pub(super) fn half_known(&mut self, pair: usize, refusal: Option<ErrorCondition>) {
+        let Some(found) = self.pairs.get_mut(pair) else { return };
+        found.waits -= 1;
+        found.refusal = found.refusal.take().or(refusal);
+        if found.waits > 0 {
+            return;
+        }
+        let Pair { arrival, refusal, .. } = self.pairs.remove(pair);
+        match refusal {
+            Some(error) => self.refuse(arrival, error),
+            None => self.conclude_arrival(arrival, DeliveryState::Accepted),
+        }
+    }
+
     /// The sender of a delivery has settled it before it heard of it.
     pub(super) fn sender_settled(&mut self, key: OutKey) {
         self.journal.forget_arrival(key);
         self.large.forget_arrival(key);
+        if let Some((_, pair)) = self.pairs.iter_mut().find(|(_, pair)| pair.arrival.key == key) {
+            pair.arrival.settled = true;
+        }
     }
 }
 
@@ -210,7 +324,7 @@ impl Node {
 pub(super) fn condition(refused: &Refused) -> ErrorCondition {
     let name = match refused {
         Refused::NoQueue | Refused::NoTopic => names::RESOURCE_DELETED,
-        Refused::Full { .. } => names::RESOURCE_LIMIT_EXCEEDED,
+        Refused::Full { .. } | Refused::PartlyFull { .. } => names::RESOURCE_LIMIT_EXCEEDED,
         Refused::Exists(_) | Refused::NotEmpty | Refused::InUse => names::PRECONDITION_FAILED,
         Refused::BadSettings(_) => names::INVALID_FIELD,
         Refused::Gone => names::TRANSACTION_ROLLBACK,

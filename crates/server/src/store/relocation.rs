@@ -1,10 +1,9 @@
 //! Old messages among many dead ones: they are appended to the log once more, so that the space of the others can be used
-//! again.
+//! again. After each checkpoint all segments are gone through, one after the other.
 
 use std::collections::HashMap;
 
 use queue_core::{BodyRef, Command, QueueId, Seq};
-use queue_log::Sparse;
 
 use super::journal::Waiter;
 use super::links::Side;
@@ -13,34 +12,73 @@ use super::node::Node;
 /// Messages that are relocated at once.
 const MOST: usize = 256;
 
-/// Messages that are being read to be appended once more, and in which queues they are.
-pub(super) type Relocating = HashMap<BodyRef, Vec<(QueueId, Seq)>>;
+/// How far that is.
+#[derive(Default)]
+pub(super) struct Relocation {
+    /// Messages that are being read to be appended once more, and in which queues they are.
+    reading: HashMap<BodyRef, Vec<(QueueId, Seq)>>,
+    /// How many have been appended, and are not known to be on disk.
+    under_way: usize,
+    /// The last entry of the segments that are done with in this round.
+    done: u64,
+}
 
 impl Node {
-    /// If a segment of the log holds little that is alive, begins to have that read. One after the other: the next one when
-    /// all is read.
+    /// Begins a round, unless there is one.
     pub(super) fn relocate(&mut self) {
-        let Some(log) = self.journal.log.as_ref().filter(|_| self.relocating.is_empty()) else { return };
-        let Some(Sparse { entries, .. }) = log.sparse() else { return };
-        let living = self.broker(Side::Logged).living_before(entries.end() + 1, MOST);
-        for found in living {
-            if matches!(found.body, BodyRef::Log { entry, .. } if entries.contains(&entry)) {
-                self.relocating.entry(found.body).or_default().push((found.queue, found.seq));
-            }
+        if self.is_relocating() {
+            return;
         }
-        let bodies: Vec<BodyRef> = self.relocating.keys().copied().collect();
-        for body in bodies {
-            match self.bodies.get(body).is_some() {
-                true => self.relocate_one(body),
-                false => self.ask_for(body),
+        self.relocation.done = 0;
+        self.relocate_more();
+    }
+
+    fn is_relocating(&self) -> bool {
+        !self.relocation.reading.is_empty() || self.relocation.under_way > 0
+    }
+
+    /// Goes on with the next segment that holds little that is alive, if nothing is under way.
+    fn relocate_more(&mut self) {
+        let Some(log) = self.journal.log.clone() else { return };
+        while !self.is_relocating()
+            && let Some(sparse) = log.sparse(self.relocation.done)
+        {
+            let living = self.broker(Side::Logged).living_in(&sparse.entries, MOST);
+            if living.len() < MOST {
+                self.relocation.done = *sparse.entries.end();
+            }
+            for found in living {
+                self.relocation.reading.entry(found.body).or_default().push((found.queue, found.seq));
+            }
+            let bodies: Vec<BodyRef> = self.relocation.reading.keys().copied().collect();
+            for body in bodies {
+                match self.bodies.get(body).is_some() {
+                    true => self.relocate_one(body),
+                    false => self.ask_for(body),
+                }
             }
         }
     }
 
     /// A message was read: if that was to append it once more, it is.
     pub(super) fn relocate_one(&mut self, body: BodyRef) {
-        let Some(of) = self.relocating.remove(&body) else { return };
+        let Some(of) = self.relocation.reading.remove(&body) else { return };
         let Some(whole) = self.bodies.get(body).cloned() else { return };
-        self.submit(Side::Logged, Command::Relocate { from: body, of }, Some(whole), Waiter::Nobody);
+        self.relocation.under_way += 1;
+        self.submit(Side::Logged, Command::Relocate { from: body, of }, Some(whole), Waiter::Relocated);
+    }
+
+    /// A message cannot be read.
+    pub(super) fn not_relocated(&mut self, body: BodyRef) {
+        self.relocation.reading.remove(&body);
+    }
+
+    /// A message was appended once more, or the log has not taken it; then the round is over.
+    pub(super) fn relocated(&mut self, taken: bool) {
+        self.relocation.under_way = self.relocation.under_way.saturating_sub(1);
+        if !taken {
+            self.relocation.done = u64::MAX;
+        }
+        self.relocate_more();
     }
 }

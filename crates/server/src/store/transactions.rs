@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use amqp::condition::names;
 use amqp::{DeliveryState, ErrorCondition};
-use queue_core::{AcqId, Applied, Body, Command, Outcome};
-use smallvec::SmallVec;
+use queue_core::{AcqId, Applied, Command, Outcome, Refused};
 
 use super::journal::Waiter;
 use super::links::{Arrival, Role, Side, Unsettled};
 use super::node::Node;
 use super::outcomes::outcome;
-use super::receive::{Bytes, condition};
+use super::receive::{Bytes, Commands, condition};
 use super::transactional::{Request, TransactionalState, declared};
 use crate::content::Whole;
 
@@ -144,16 +143,13 @@ impl Node {
     }
 
     /// A message that belongs to a transaction.
-    pub(super) fn post(
-        &mut self,
-        arrival: Arrival,
-        name: &[u8],
-        commands: SmallVec<[(Side, Command); 1]>,
-        bytes: &Bytes,
-    ) {
-        let Some(txn) = self.transactions.number(name) else { return self.refuse(arrival, unknown()) };
+    pub(super) fn post(&mut self, arrival: Arrival, name: &[u8], commands: Commands, bytes: &Bytes) {
+        let txn = self.transactions.number(name);
         let Transactions { open, bytes: all, .. } = &mut self.transactions;
-        let Some(open) = open.get_mut(&txn) else { return self.refuse(arrival, unknown()) };
+        let Some((txn, open)) = txn.and_then(|txn| Some((txn, open.get_mut(&txn)?))) else {
+            commands.iter().for_each(|(_, command)| self.forget_files(command));
+            return self.refuse(arrival, unknown());
+        };
         let whole = bytes.whole();
         let cost = OVERHEAD + whole.as_ref().map_or(0, |whole| whole.bytes().len() as u64);
         for (side, command) in commands {
@@ -185,8 +181,7 @@ impl Node {
     /// The messages of a transaction will never be sent.
     fn drop_sends(&mut self, txn: u64) {
         let (sends, _) = self.transactions.take_sends(txn);
-        let files: BTreeSet<u64> = sends.iter().flatten().filter_map(file_of).collect();
-        files.into_iter().for_each(|file| self.large.remove(file));
+        sends.iter().flatten().for_each(|command| self.forget_files(command));
     }
 
     /// A receiver says, as part of a transaction, what becomes of a delivery.
@@ -246,6 +241,24 @@ impl Node {
                 commands.push(command);
             }
         }
+        // What is in memory alone takes effect while the rest is on its way to the disk: it must not be refused then.
+        let now = self.clock();
+        if let Err(refused) = self.broker(Side::Memory).check_transaction(&commands[Side::Memory as usize], now) {
+            commands.iter().flatten().for_each(|command| self.forget_files(command));
+            self.withdraw(&commands);
+            self.roll_back(txn);
+            return Some(rolled_back(&refused));
+        }
+        // What is in memory alone takes effect while the rest is on its way to the disk: it must not be refused then.
+        let now = self.clock();
+        if let Err(refused) = self.broker(Side::Memory).check_transaction(&commands[Side::Memory as usize], now) {
+            for (side, commands) in Side::BOTH.into_iter().zip(&commands) {
+                commands.iter().for_each(|command| self.broker(side).withdraw(command, now));
+                commands.iter().for_each(|command| self.forget_files(command));
+            }
+            self.roll_back(txn);
+            return Some(rolled_back(&refused));
+        }
         let mut waiter = Waiter::Discharge { arrival: Some(arrival), txn };
         let mut any = false;
         for (side, (commands, bodies)) in Side::BOTH.into_iter().zip(commands.into_iter().zip(bodies)) {
@@ -271,12 +284,19 @@ impl Node {
             }
             Err(refused) => {
                 self.roll_back(txn);
-                let why = condition(refused).description.unwrap_or_default();
-                rejected(ErrorCondition::new(names::TRANSACTION_ROLLBACK, format!("Nothing of it was done: {why}")))
+                rolled_back(refused)
             }
         };
         if let Some(arrival) = arrival {
             self.answer_coordinator(arrival, state);
+        }
+    }
+
+    /// Commands of a transaction will not be.
+    fn withdraw(&mut self, commands: &[Vec<Command>; 2]) {
+        let now = self.clock();
+        for (side, commands) in Side::BOTH.into_iter().zip(commands) {
+            commands.iter().for_each(|command| self.broker(side).withdraw(command, now));
         }
     }
 
@@ -337,15 +357,9 @@ impl Node {
     }
 }
 
-/// The file that a message has, which a command is about.
-fn file_of(command: &Command) -> Option<u64> {
-    match command {
-        Command::Enqueue(enqueue) => match enqueue.body {
-            Body::Large { file } => Some(file),
-            Body::Here => None,
-        },
-        _ => None,
-    }
+fn rolled_back(refused: &Refused) -> DeliveryState {
+    let why = condition(refused).description.unwrap_or_default();
+    rejected(ErrorCondition::new(names::TRANSACTION_ROLLBACK, format!("Nothing of it was done: {why}")))
 }
 
 fn rejected(error: ErrorCondition) -> DeliveryState {

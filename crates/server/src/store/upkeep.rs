@@ -8,15 +8,17 @@ use queue_core::{Applied, Command, Done, EntryIndex, Millis, QueueSettings, Topi
 use queue_log::LogError;
 
 use super::journal::{Batch, Refused, Waiter};
-use super::links::{Destination, End, Place, Role, Sender, Side};
+use super::links::{Admission, Destination, End, Place, Role, Sender, Side};
 use super::node::Node;
 use super::say::Say;
 use super::spec::QueueView;
 use super::telling::tell_done;
 use super::wanted::is_plain;
 
-/// Bytes appended to the log after which a checkpoint is due.
-const CHECKPOINT_EVERY: u64 = 128 * 1024 * 1024;
+/// Bytes appended to the log after which a checkpoint is due, unless the log has little room.
+pub(super) const CHECKPOINT_EVERY: u64 = 128 * 1024 * 1024;
+/// The share of the room of the log after which one is due: its space is free again only then.
+pub(super) const CHECKPOINT_SHARE: u64 = 8;
 
 impl Node {
     /// Notes what commands have changed about queues.
@@ -64,13 +66,15 @@ impl Node {
     fn learn(&mut self, place: Place, settings: &QueueSettings) {
         self.epoch += 1;
         self.filters.remove(&place);
-        match settings.filter.as_deref().map(selector::Selector::parse) {
-            Some(Ok(filter)) => drop(self.filters.insert(place, filter)),
-            Some(Err(error)) => {
-                let address = &settings.address;
-                logging::log!(ROUTER_CORE, Error, "The filter of the queue '{address}' is not used: {error}");
-            }
-            None => {}
+        let selector = settings.filter.as_deref().map(selector::Selector::parse).transpose();
+        let selector = selector.unwrap_or_else(|error| {
+            let address = &settings.address;
+            logging::log!(ROUTER_CORE, Error, "The filter of the queue '{address}' is not used: {error}");
+            None
+        });
+        let no_local = settings.no_local.clone();
+        if selector.is_some() || no_local.is_some() {
+            self.filters.insert(place, Admission { selector, no_local });
         }
     }
 
@@ -143,6 +147,7 @@ impl Node {
             }
             let of_this: Vec<_> = of_this.collect();
             self.brokers[0].withdraw(&command, time);
+            self.forget_files(&command);
             of_this.into_iter().for_each(|waiter| self.not_logged(waiter, &error));
         }
         if !kept.is_empty() {
@@ -159,12 +164,17 @@ impl Node {
         match waiter {
             Waiter::Nobody => {}
             Waiter::Arrival(arrival) => self.refuse(arrival, condition),
+            Waiter::Half { pair } => self.half_known(pair, Some(condition)),
+            Waiter::Early(early) => {
+                self.early_queue_made(*early, &Err(queue_core::Refused::BadSettings("the disk takes nothing now")));
+            }
             // The receiver has said what becomes of it; that it may come again is the lesser evil.
             Waiter::Settlement { .. } => self.settlement_applied(&waiter),
             Waiter::Discharge { arrival, txn } => {
                 let applied = Err(queue_core::Refused::BadSettings("the disk takes nothing now"));
                 self.discharged(arrival, txn, &applied);
             }
+            Waiter::Relocated => self.relocated(false),
             Waiter::Attach { link } => {
                 self.node_made(link, &Err(queue_core::Refused::BadSettings("the disk takes nothing now")));
             }
@@ -176,7 +186,7 @@ impl Node {
 
     /// Stores the state of all queues when much has happened since that was done last.
     pub(super) fn checkpoint_if_due(&mut self) {
-        if self.journal.since_checkpoint >= CHECKPOINT_EVERY {
+        if self.journal.since_checkpoint >= self.checkpoint_every {
             self.checkpoint();
             self.relocate();
         }

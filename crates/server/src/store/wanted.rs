@@ -9,6 +9,9 @@ use router_core::{OpenLink, plain_address};
 /// The name of the selector filter as a descriptor, and its number.
 const SELECTOR_NAMES: [&str; 2] = ["apache.org:selector-filter:string", "jms-selector"];
 const SELECTOR_CODE: u64 = 0x0000_468C_0000_0004;
+/// The same of the filter that keeps a client's own messages from it.
+const NO_LOCAL_NAME: &str = "apache.org:no-local-filter:list";
+const NO_LOCAL_CODE: u64 = 0x0000_468C_0000_0003;
 /// The property of a link that ranks it among the consumers of its queue.
 const PRIORITY: &str = "priority";
 /// Where dynamic nodes are made that a queue is asked for.
@@ -53,6 +56,8 @@ pub(super) struct Receive {
     pub(super) browses: bool,
     /// Only messages that this fits: what the filter is called by the client, and its text.
     pub(super) selector: Option<(Value, String)>,
+    /// Not the client's own messages: the filter as the client gave it, its name first.
+    pub(super) no_local: Option<(Value, Value)>,
     /// Nobody else is to receive.
     pub(super) exclusive: bool,
     /// The subscription is shared by all links of this name, of the same container unless it is global.
@@ -112,6 +117,7 @@ impl Receive {
             node,
             browses: source.distribution_mode.as_ref().is_some_and(|mode| mode.as_str() == "copy"),
             selector: None,
+            no_local: None,
             exclusive: has("exclusive") || has("exclusive-consumer"),
             shared: has("shared"),
             global: has("global"),
@@ -138,18 +144,20 @@ impl Receive {
             (Some(Filter::Selector), _) => {
                 return Err(invalid("The selector filter is no string: give it the text of the expression"));
             }
+            (Some(Filter::NoLocal), _) => self.no_local = Some((name.clone(), filter.clone())),
             (None, _) => {}
         }
         Ok(())
     }
 
-    /// The filters that are applied, as they stand in the answer.
-    pub(super) fn applied(&self) -> Option<Map> {
+    /// The filters that are applied, as they stand in the answer. `no_local`: the client's own messages are kept from it.
+    pub(super) fn applied(&self, no_local: bool) -> Option<Map> {
         let mut applied = Map::default();
         if let Some((name, text)) = &self.selector {
             let value = described(SELECTOR_NAMES[0], Value::String(text.clone()));
             applied.0.push((name.clone(), value));
         }
+        applied.0.extend(self.no_local.clone().filter(|_| no_local));
         (!applied.0.is_empty()).then_some(applied)
     }
 }
@@ -160,12 +168,15 @@ fn described(descriptor: &str, value: Value) -> Value {
 
 enum Filter {
     Selector,
+    NoLocal,
 }
 
 fn kind_of(descriptor: &Value) -> Option<Filter> {
     match descriptor {
         Value::Symbol(name) if SELECTOR_NAMES.contains(&name.as_str()) => Some(Filter::Selector),
         Value::Ulong(SELECTOR_CODE) => Some(Filter::Selector),
+        Value::Symbol(name) if name.as_str() == NO_LOCAL_NAME => Some(Filter::NoLocal),
+        Value::Ulong(NO_LOCAL_CODE) => Some(Filter::NoLocal),
         _ => None,
     }
 }

@@ -26,12 +26,13 @@ pub(super) enum Kind {
     Node,
     /// The coordinator of transactions: only senders come, and only by attaching.
     Coordinator,
-    /// A pattern: nothing is there yet to which messages could go that name it.
+    /// A pattern: what is sent to an address under it, and comes on no link to that, goes to the store by a link for all of
+    /// them, and makes the queue.
     Pattern,
 }
 
 impl Kind {
-    fn of(address: &str) -> Self {
+    pub(super) fn of(address: &str) -> Self {
         match address {
             super::wanted::COORDINATOR | super::wanted::DYNAMIC => Self::Coordinator,
             _ if address.contains(['*', '#']) => Self::Pattern,
@@ -67,7 +68,8 @@ impl Ways {
                 Err(error) => logging::log!(ROUTER_CORE, Error, "No links lead to the queue '{address}': {error}"),
             }
         }
-        if kind == Kind::Node {
+        if kind != Kind::Coordinator {
+            let on_demand = way.routes[0].filter(|_| kind == Kind::Pattern);
             let new = NewAutoLink {
                 name: None,
                 address: address.to_owned(),
@@ -76,6 +78,7 @@ impl Ways {
                 via: RouteVia::Internal,
                 external_address: None,
                 fallback: false,
+                on_demand,
             };
             // Without a name there is nothing that it could clash with.
             way.link = core.create_auto_link(now, host, new).ok();

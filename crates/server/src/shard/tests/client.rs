@@ -38,6 +38,8 @@ pub(crate) struct Client {
     next_tag: u64,
     /// Payload that came in, complete or not.
     pub(crate) bytes_received: u64,
+    /// Of what it sends.
+    pub(crate) message_format: u32,
 }
 
 /// What a client was told.
@@ -69,6 +71,7 @@ pub(crate) struct Received {
     /// As the last transfer that has one has it.
     pub(crate) last_state: Option<DeliveryState>,
     pub(crate) manner: Manner,
+    pub(crate) message_format: u32,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -94,6 +97,7 @@ impl Client {
             session: None,
             next_tag: 0,
             bytes_received: 0,
+            message_format: 0,
         };
         client.expect("an open", |happened| matches!(happened, Happened::Opened(_)));
         client
@@ -169,6 +173,7 @@ impl Client {
                             state: transfer.state.clone(),
                             last_state: None,
                             manner: transfer.manner,
+                            message_format: transfer.message_format,
                             bytes: Vec::new(),
                         });
                         self.parts.len() - 1
@@ -371,7 +376,14 @@ impl Client {
         self.next_tag += 1;
         let key = self.next_tag;
         let tag = key.to_be_bytes();
-        let delivery = NewDelivery { key, tag: &tag, message_format: 0, settled, state, manner: Default::default() };
+        let delivery = NewDelivery {
+            key,
+            tag: &tag,
+            message_format: self.message_format,
+            settled,
+            state,
+            manner: Default::default(),
+        };
         assert!(self.endpoint.begin_delivery(link, &delivery), "there is credit");
         key
     }

@@ -5,15 +5,12 @@ use std::sync::{Arc, Weak};
 use queue_core::{Assignment, Millis};
 use queue_log::{LargeReader, ReadError};
 
-use super::Done;
 use super::jobs::{Cell, Job, Jobs, Step};
+use super::{Done, PIECE, beginning};
 use crate::content::{Feed, Head, Layout, Origin, Reader, stream};
 use crate::shard::LinkRef;
+use crate::store::opaque;
 
-/// Bytes that are read from the file at once.
-const PIECE: usize = 64 * 1024;
-/// Bytes in which the sections before the body end.
-const BEGINNING: usize = 256 * 1024;
 /// Bytes that wait for the receiver beyond which nothing is read.
 const AHEAD: usize = 512 * 1024;
 
@@ -44,7 +41,7 @@ impl Origin for Resume {
     }
 }
 
-/// Begins to read a message.
+/// Begins to read a message of this format.
 pub(super) fn begin(
     jobs: &Arc<Jobs>,
     file: u64,
@@ -52,10 +49,11 @@ pub(super) fn begin(
     id: u32,
     assignment: Assignment,
     now: Millis,
+    format: u32,
 ) -> Reader<LinkRef> {
     let cell = Jobs::empty();
     let origin = Box::new(Resume { jobs: Arc::downgrade(jobs), cell: Arc::clone(&cell) });
-    let (feed, reader) = stream(Head { layout: Layout::plain(0), ..Head::default() }, &[], origin);
+    let (feed, reader) = stream(Head { layout: Layout::plain(format), ..Head::default() }, &[], origin);
     jobs.begin(&cell, Job::Send(Leaving { file, link, id, assignment, now, feed, reader: None, at: 0 }));
     reader
 }
@@ -107,17 +105,13 @@ impl Leaving {
     /// What the message begins with is written anew.
     fn begin(&mut self, jobs: &Jobs) -> Result<(), ReadError> {
         let mut reader = jobs.log.open_large(self.file)?;
-        let mut beginning = Vec::new();
-        while beginning.len() < BEGINNING {
-            let bytes = reader.read(beginning.len() as u64, PIECE)?;
-            if bytes.is_empty() {
-                break;
-            }
-            beginning.extend_from_slice(bytes);
-        }
+        let beginning = beginning(&mut reader)?;
         let mut head = Vec::new();
-        // It was well-formed when it came.
-        let end = self.assignment.write_head(&beginning, self.now, &mut head).unwrap_or(0);
+        let end = match opaque::format_of(&beginning) {
+            // It was well-formed when it came.
+            (_, 0) => self.assignment.write_head(&beginning, self.now, &mut head).unwrap_or(0),
+            (_, before) => before,
+        };
         self.feed.append(&head);
         self.at = end as u64;
         self.reader = Some(reader);

@@ -4,14 +4,12 @@ use std::io;
 
 use queue_log::LargeWriter;
 
-use super::Done;
 use super::jobs::{Jobs, Step};
-use crate::content::{Reader, ReaderState, Taken, before_body};
+use super::{BEGINNING, Done};
+use crate::content::{Reader, ReaderState, Taken};
 use crate::shard::LinkRef;
 use crate::store::links::Arrival;
-
-/// Bytes of the beginning that are kept: more than sections before the body have.
-const BEGINNING: usize = 256 * 1024;
+use crate::store::opaque;
 
 /// A message on its way into a file.
 pub(super) struct Writing {
@@ -25,7 +23,11 @@ pub(super) struct Writing {
 }
 
 impl Writing {
-    pub(super) fn new(arrival: Arrival, begun: Vec<u8>, reader: Reader<LinkRef>) -> Self {
+    pub(super) fn new(arrival: Arrival, mut begun: Vec<u8>, reader: Reader<LinkRef>) -> Self {
+        let format = reader.head().layout.message_format;
+        if format != 0 {
+            begun.splice(..0, opaque::before(format));
+        }
         Self { arrival, beginning: begun, reader, piece: Vec::new(), writer: None }
     }
 
@@ -74,7 +76,7 @@ impl Writing {
         writer.sync()?;
         let Arrival { link, key, .. } = self.arrival;
         let (file, size) = (writer.id(), writer.size());
-        let beginning = before_body(&self.beginning).into();
+        let beginning = opaque::beginning(&self.beginning).into();
         Ok(Some(Done::Written { link, key, file, size, beginning }))
     }
 }

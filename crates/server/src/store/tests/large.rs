@@ -54,3 +54,32 @@ fn a_message_of_several_frames_that_is_not_large_is_put_together() {
     client.receiver("orders", 1);
     assert!(client.receive().bytes == message(300_000), "other bytes");
 }
+
+#[test]
+fn messages_of_other_formats_come_out_as_they_went_in_even_after_a_restart() {
+    const FORMAT: u32 = 0x8001_3700;
+    let directory = Directory::new("formats");
+    let stored = Stored::at(&directory);
+    stored.queue("orders");
+    let mut client = stored.router.client();
+    let link = client.sender(Some("orders"));
+    client.message_format = FORMAT;
+    // No sections; the last one is large.
+    let messages = [b"\xffsmall".to_vec(), vec![7; 200_000], vec![8; LARGE]];
+    for bytes in &messages {
+        let key = client.send(link, false, bytes);
+        assert_eq!(client.outcome(key), Some(DeliveryState::Accepted), "{} bytes", bytes.len());
+    }
+    let take_back = |stored: &Stored| {
+        let mut client = stored.router.client();
+        client.receiver("orders", 10);
+        for bytes in &messages {
+            let received = client.receive();
+            assert_eq!((received.message_format, received.bytes.len()), (FORMAT, bytes.len()));
+            assert!(received.bytes == *bytes, "other bytes");
+        }
+    };
+    take_back(&stored);
+    drop(stored);
+    take_back(&Stored::at(&directory));
+}

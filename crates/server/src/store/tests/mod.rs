@@ -4,6 +4,7 @@ mod basics;
 mod bounds;
 mod full;
 mod large;
+mod relocation;
 pub(crate) mod stalling;
 mod surface;
 mod transactions;
