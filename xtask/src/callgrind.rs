@@ -14,7 +14,7 @@ const FIGURES: &str = "crates/perf/figures.txt";
 const FEW: u64 = 2_000;
 const MANY: u64 = 12_000;
 /// What is counted: a turn of the router, without the clients that keep it busy.
-const COUNTED: &str = "perf::router::Router::turn*";
+const COUNTED: [&str; 2] = ["perf::router::Router::counted*", "server::shard::turn::Shard::turn*"];
 /// Per cent that a figure may grow before the check fails.
 const TOLERANCE: f64 = 3.0;
 
@@ -46,7 +46,7 @@ fn count(program: &Path, scenario: &str, messages: u64) -> Result<u64> {
     let mut valgrind = shell::command("valgrind");
     valgrind
         .arg("--tool=callgrind")
-        .arg(format!("--toggle-collect={COUNTED}"))
+        .args(COUNTED.map(|counted| format!("--toggle-collect={counted}")))
         .arg(format!("--callgrind-out-file={}/{scenario}.{messages}.out", folder.display()));
     valgrind.arg(program).arg(scenario).arg(messages.to_string());
     let output = valgrind.stdout(Stdio::null()).output().context("cannot start valgrind")?;

@@ -1,6 +1,6 @@
 //! The clients at both ends, which are not counted.
 
-use crate::router::{MAX_FRAME_SIZE, Router};
+use crate::serve::{MAX_FRAME_SIZE, Serve};
 use amqp::DeliveryState;
 use amqp::message::{Body, Message, Properties};
 use amqp::performative::{ReceiverSettleMode, SenderSettleMode};
@@ -22,7 +22,7 @@ struct Client {
 }
 
 impl Client {
-    fn new(router: &mut Router) -> Self {
+    fn new(router: &mut dyn Serve) -> Self {
         let config = ConnectionConfig {
             container_id: "client".to_owned(),
             max_frame_size: MAX_FRAME_SIZE,
@@ -40,7 +40,7 @@ impl Client {
     }
 
     /// Attaches a link; a sender without an address leaves it to each message.
-    fn attach(&mut self, router: &mut Router, address: Option<&str>, sender: bool) {
+    fn attach(&mut self, router: &mut dyn Serve, address: Option<&str>, sender: bool) {
         let own = address.map(str::to_owned);
         let source = Source { address: own.clone().filter(|_| !sender), ..Source::default() };
         let target = Target { address: own.filter(|_| sender), ..Target::default() };
@@ -65,7 +65,7 @@ impl Client {
     }
 
     /// Hands what there is to say to the router, lets it act, and takes its answer, until both have nothing to say.
-    fn exchange(&mut self, router: &mut Router) {
+    fn exchange(&mut self, router: &mut dyn Serve) {
         loop {
             self.endpoint.flush(Now::ZERO);
             let bytes = Arc::new(self.endpoint.output().to_vec());
@@ -104,15 +104,15 @@ impl Client {
 pub(crate) struct Receiver(Client);
 
 impl Receiver {
-    pub(crate) fn new(router: &mut Router) -> Self {
+    pub(crate) fn new(router: &mut dyn Serve) -> Self {
         Receiver(Client::new(router))
     }
 
-    pub(crate) fn attach(&mut self, router: &mut Router, address: &str) {
+    pub(crate) fn attach(&mut self, router: &mut dyn Serve, address: &str) {
         self.0.attach(router, Some(address), false);
     }
 
-    pub(crate) fn exchange(&mut self, router: &mut Router) {
+    pub(crate) fn exchange(&mut self, router: &mut dyn Serve) {
         self.0.exchange(router);
     }
 
@@ -131,12 +131,12 @@ pub(crate) struct Sender {
 
 impl Sender {
     /// Its messages have these properties.
-    pub(crate) fn new(router: &mut Router, size: usize, settled: bool, properties: Properties) -> Self {
+    pub(crate) fn new(router: &mut dyn Serve, size: usize, settled: bool, properties: Properties) -> Self {
         let message = Message { properties, ..Message::new(Body::Data(vec![vec![b'x'; size]])) }.to_bytes();
         Sender { client: Client::new(router), message, settled, sent: 0 }
     }
 
-    pub(crate) fn attach(&mut self, router: &mut Router, address: Option<&str>) {
+    pub(crate) fn attach(&mut self, router: &mut dyn Serve, address: Option<&str>) {
         self.client.attach(router, address, true);
     }
 
@@ -158,7 +158,7 @@ impl Sender {
         self.sent += 1;
     }
 
-    pub(crate) fn exchange(&mut self, router: &mut Router) {
+    pub(crate) fn exchange(&mut self, router: &mut dyn Serve) {
         self.client.exchange(router);
     }
 

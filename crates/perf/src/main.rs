@@ -1,8 +1,10 @@
 //! What does a message cost? The forwarding path of a router in memory, without sockets or threads: endpoints and
-//! routing core as a shard drives them. `cargo xtask callgrind` counts the instructions inside [`router::Router::turn`].
+//! routing core as a shard drives them. `cargo xtask callgrind` counts the instructions inside [`router::Router::counted`].
+//! Scenarios whose names begin with `served` have the server's own shard, over sockets and with its store: there the
+//! instructions inside the shard's turn are counted.
 //!
-//! It deliberately leaves out what the operating system does, and what the server adds around the core: a change of
-//! those shows in `waystation bench`.
+//! It deliberately leaves out what the operating system does, and what the log's own threads do: a change of those shows in
+//! `waystation bench`.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "it tells the task that calls it which scenarios there are")]
 
@@ -10,6 +12,12 @@ mod client;
 mod host;
 mod router;
 mod scenario;
+mod serve;
+mod served;
+
+/// As in the programs that are measured with it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 use scenario::SCENARIOS;
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! A router in memory: bytes in, bytes out.
 
 use crate::host::{Conn, Connections};
+use crate::serve::{MAX_FRAME_SIZE, Serve};
 use amqp::message::{Header, MessageAnnotations, RoutingProperties, Scan, Scanner, SectionKind};
 use amqp::performative::Attach;
 use amqp::performative::{Role, SenderSettleMode};
@@ -15,8 +16,6 @@ use std::sync::Arc;
 
 /// The old router's default credit of a link.
 const LINK_CAPACITY: u32 = 250;
-/// Frames of 64 KiB, so that a message is one frame in every scenario.
-pub(crate) const MAX_FRAME_SIZE: u32 = 64 * 1024;
 
 /// Endpoints and a routing core, driven as a shard drives them.
 pub(crate) struct Router {
@@ -100,24 +99,10 @@ impl Router {
         self.host.open_links(&mut self.core, self.now);
     }
 
-    /// A connection that a client makes; its number.
-    pub(crate) fn connect(&mut self) -> usize {
-        let config = ConnectionConfig {
-            container_id: "perf".to_owned(),
-            max_frame_size: MAX_FRAME_SIZE,
-            idle_time_out: None,
-            ..ConnectionConfig::default()
-        };
-        let side = Side::Acceptor { sasl: None, sasl_required: false };
-        let endpoint = Connection::new(config, side, self.now);
-        self.host.conns.push(Conn { endpoint, key: None, session: None, anonymous: false });
-        self.host.conns.len() - 1
-    }
-
     /// One turn: what a connection's socket has is read, the core acts on it, and all connections say what there is to
     /// say. This is what is counted, so it must not be taken apart by the compiler.
     #[inline(never)]
-    pub(crate) fn turn(&mut self, conn: usize, bytes: Arc<Vec<u8>>) {
+    fn counted(&mut self, conn: usize, bytes: Arc<Vec<u8>>) {
         self.host.buffer = Arc::clone(&bytes);
         let mut input = Input::new(&bytes);
         while let Some(event) = self.host.conns[conn].endpoint.poll(self.now, &mut input) {
@@ -128,14 +113,6 @@ impl Router {
         for conn in &mut self.host.conns {
             conn.endpoint.flush(self.now);
         }
-    }
-
-    /// What a connection has to say to its client.
-    pub(crate) fn output(&mut self, conn: usize) -> Vec<u8> {
-        let endpoint = &mut self.host.conns[conn].endpoint;
-        let bytes = endpoint.output().to_vec();
-        endpoint.consume_output(bytes.len());
-        bytes
     }
 
     fn take(&mut self, conn: usize, event: Event<'_>) {
@@ -213,6 +190,36 @@ impl Router {
         if let Offered::Tracked(key) = answer {
             self.host.conns[conn].endpoint.set_incoming_key(link, transfer.delivery_id, key.0);
         }
+    }
+}
+
+impl Serve for Router {
+    fn connect(&mut self) -> usize {
+        let config = ConnectionConfig {
+            container_id: "perf".to_owned(),
+            max_frame_size: MAX_FRAME_SIZE,
+            idle_time_out: None,
+            ..ConnectionConfig::default()
+        };
+        let side = Side::Acceptor { sasl: None, sasl_required: false };
+        let endpoint = Connection::new(config, side, self.now);
+        self.host.conns.push(Conn { endpoint, key: None, session: None, anonymous: false });
+        self.host.conns.len() - 1
+    }
+
+    fn turn(&mut self, conn: usize, bytes: Arc<Vec<u8>>) {
+        self.counted(conn, bytes);
+    }
+
+    fn output(&mut self, conn: usize) -> Vec<u8> {
+        let endpoint = &mut self.host.conns[conn].endpoint;
+        let bytes = endpoint.output().to_vec();
+        endpoint.consume_output(bytes.len());
+        bytes
+    }
+
+    fn wait(&mut self) -> bool {
+        false
     }
 }
 

@@ -2,6 +2,8 @@
 
 use crate::client::{Receiver, Sender};
 use crate::router::{Router, Way};
+use crate::serve::Serve;
+use crate::served::Served;
 use amqp::message::Properties;
 use security::policy::{AddressRules, Addresses};
 use std::sync::Arc;
@@ -22,6 +24,19 @@ pub(crate) struct Scenario {
     way: Way,
     /// What is beside that.
     more: More,
+    /// What routes them.
+    by: By,
+}
+
+/// What routes the messages of a scenario.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// Endpoints and core in memory.
+    Core,
+    /// The server's shard.
+    Server,
+    /// The server's shard, and the address is a queue.
+    Queue { durable: bool },
 }
 
 /// What some scenarios have beside the rest.
@@ -48,6 +63,7 @@ const PLAIN: Scenario = Scenario {
     links: 1,
     way: Way::Address,
     more: More::Nothing,
+    by: By::Core,
 };
 
 pub(crate) const SCENARIOS: &[Scenario] = &[
@@ -62,6 +78,11 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { name: "unsettled-policy", more: More::Policy, ..PLAIN },
     Scenario { name: "unsettled-anonymous", more: More::Anonymous, ..PLAIN },
     Scenario { name: "unsettled-anonymous-policy", more: More::AnonymousPolicy, ..PLAIN },
+    Scenario { name: "served", by: By::Server, ..PLAIN },
+    Scenario { name: "served-queue", by: By::Queue { durable: false }, ..PLAIN },
+    Scenario { name: "served-queue-paced", by: By::Queue { durable: false }, per_turn: 1, ..PLAIN },
+    Scenario { name: "served-queue-durable", by: By::Queue { durable: true }, ..PLAIN },
+    Scenario { name: "served-queue-durable-1KiB", by: By::Queue { durable: true }, size: 1024, ..PLAIN },
 ];
 
 /// A thousand rules, by one of which the address is allowed.
@@ -87,24 +108,38 @@ impl Scenario {
 
     /// Sends so many messages and waits until all have arrived and been settled.
     pub(crate) fn run(&self, messages: usize) {
-        let policed = matches!(self.more, More::Policy | More::AnonymousPolicy);
-        let mut router = Router::new(self.way, policed.then(policy));
-        let mut receiver = Receiver::new(&mut router);
-        let mut sender = Sender::new(&mut router, self.size, self.settled, self.properties());
+        match self.by {
+            By::Core => {
+                let policed = matches!(self.more, More::Policy | More::AnonymousPolicy);
+                let mut router = Router::new(self.way, policed.then(policy));
+                self.run_on(&mut router, messages, Router::lead_to_container);
+            }
+            By::Server => self.run_on(&mut Served::new(), messages, |_, _| {}),
+            By::Queue { durable } => {
+                let mut served = Served::new();
+                served.make_queue("address/0", durable);
+                self.run_on(&mut served, messages, |_, _| {});
+            }
+        }
+    }
+
+    fn run_on<R: Serve>(&self, router: &mut R, messages: usize, lead_to_container: impl Fn(&mut R, &str)) {
+        let mut receiver = Receiver::new(router);
+        let mut sender = Sender::new(router, self.size, self.settled, self.properties());
         let anonymous = matches!(self.more, More::Anonymous | More::AnonymousPolicy);
         for link in 0..self.links {
             let address = format!("address/{link}");
             match self.way {
-                Way::Address => receiver.attach(&mut router, &address),
+                Way::Address => receiver.attach(router, &address),
                 Way::AutoLink | Way::LinkRoute => {
-                    router.lead_to_container(&address);
-                    receiver.exchange(&mut router);
+                    lead_to_container(router, &address);
+                    receiver.exchange(router);
                 }
             }
-            sender.attach(&mut router, (!anonymous).then_some(&*address));
+            sender.attach(router, (!anonymous).then_some(&*address));
             // The container answers, then the router.
-            receiver.exchange(&mut router);
-            sender.exchange(&mut router);
+            receiver.exchange(router);
+            sender.exchange(router);
         }
         let mut sent = 0;
         while sent < messages {
@@ -113,10 +148,16 @@ impl Scenario {
                 sender.send();
             }
             sent += batch;
-            // Messages go to the receiver, its outcomes back to the sender.
-            sender.exchange(&mut router);
-            receiver.exchange(&mut router);
-            sender.exchange(&mut router);
+            // Messages go to the receiver, its outcomes back to the sender. A queue does that in its own order, and waits for
+            // its disk meanwhile.
+            loop {
+                sender.exchange(router);
+                receiver.exchange(router);
+                sender.exchange(router);
+                if receiver.received() == sent && sender.unsettled() == 0 || !router.wait() {
+                    break;
+                }
+            }
         }
         assert_eq!(receiver.received(), messages, "messages were lost");
         assert_eq!(sender.unsettled(), 0, "outcomes were lost");

@@ -209,21 +209,34 @@ impl Broker {
 
     /// After something was done with a queue: when to look after it, whether it has something for somebody.
     pub(crate) fn touched(&mut self, id: QueueId) {
-        self.retime(id);
-        self.list(id);
+        let Self { queues, ready, timers, .. } = self;
+        let Some(queue) = queues.get_mut(&id) else { return };
+        queue.retime(timers);
+        if !queue.local.listed {
+            queue.local.listed = true;
+            ready.push_back(id);
+        }
     }
 
     pub(crate) fn retime(&mut self, id: QueueId) {
-        let Some(queue) = self.queues.get_mut(&id) else { return };
-        let next = queue.next_time();
-        if next != queue.local.timer {
-            if let Some(before) = queue.local.timer {
-                self.timers.remove(&(before, id));
+        if let Some(queue) = self.queues.get_mut(&id) {
+            queue.retime(&mut self.timers);
+        }
+    }
+}
+
+impl Queue {
+    /// Corrects when it is to be looked after.
+    fn retime(&mut self, timers: &mut BTreeSet<(Millis, QueueId)>) {
+        let next = self.next_time();
+        if next != self.local.timer {
+            if let Some(before) = self.local.timer {
+                timers.remove(&(before, self.id));
             }
             if let Some(next) = next {
-                self.timers.insert((next, id));
+                timers.insert((next, self.id));
             }
-            queue.local.timer = next;
+            self.local.timer = next;
         }
     }
 }

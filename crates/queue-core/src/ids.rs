@@ -37,7 +37,9 @@ impl ConsumerId {
         self.0
     }
 
-    pub(crate) fn index(self) -> usize {
+    /// A small number that no other consumer has as long as it is there, for tables of the host.
+    #[inline]
+    pub fn index(self) -> usize {
         self.0 as u32 as usize
     }
 }

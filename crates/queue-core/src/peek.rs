@@ -114,7 +114,8 @@ impl Broker {
     pub fn files(&self) -> Vec<u64> {
         let doomed = self.doomed.values().map(|doomed| &doomed.queue);
         let all = self.queues.values().chain(doomed);
-        let chunks = all.flat_map(|queue| queue.lanes.lanes()).flat_map(|(_, of)| of.chunks.values());
+        let chunks =
+            all.flat_map(|queue| queue.lanes.lanes()).flat_map(|(_, of)| of.chunks.iter().map(|(_, chunk)| chunk));
         let bodies = chunks.flat_map(|chunk| chunk.entries()).map(|(_, entry)| entry.body());
         bodies.filter_map(|body| if let BodyRef::Large { file } = body { Some(file) } else { None }).collect()
     }

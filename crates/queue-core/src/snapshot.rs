@@ -71,7 +71,7 @@ impl QueueSnapshot {
         let lanes = queue.lanes.lanes();
         let chunks = lanes.flat_map(|(lane, of)| {
             let used = of.chunks.iter().filter(|(_, chunk)| !chunk.present.is_empty());
-            used.map(move |(number, chunk)| (lane as u8, *number, (**chunk).clone()))
+            used.map(move |(number, chunk)| (lane as u8, number, (**chunk).clone()))
         });
         Self {
             id: queue.id,

@@ -1,6 +1,6 @@
 //! The messages of one queue: entries in chunks, chunks in lanes, one lane for each priority.
 //!
-//! An entry is found by its place in constant time within a chunk, and a chunk by its number in a tree. Beside the
+//! An entry is found by its place in constant time within a chunk, and a chunk by its number in a row. Beside the
 //! entries each chunk has one bit a message for what changes often: whether it is there, may be given to a consumer, is
 //! held by one, or was.
 
@@ -10,6 +10,7 @@ pub(crate) mod entry;
 mod lane;
 mod lanes;
 pub(crate) mod packed;
+mod row;
 
 pub(crate) use bits::Bits;
 pub(crate) use chunk::{CHUNK, Chunk};

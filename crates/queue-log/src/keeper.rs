@@ -9,16 +9,20 @@ use crate::format::header::Header;
 use crate::format::names;
 use crate::segment::Prepared;
 use crate::shared::{Shared, Spare, Step};
-use std::io;
+use std::io::{self, IoSlice};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// Bytes of zeros that are written at once, and how long to wait before the next. They are synced only when all are written:
-/// each sync of a file that grows may make the writer wait for the file system's journal.
-const CHUNK: usize = 1024 * 1024;
-const PACE: Duration = Duration::from_millis(10);
+/// Bytes of zeros that are written at once, and how long to wait before the next: a little at a time, for the writer is to
+/// find both processor and disk free. They are synced only when all are written: each sync of a file that grows may make the
+/// writer wait for the file system's journal. But they are on their way to the disk at once, or that sync is a burst for which
+/// the writer waits.
+const CHUNK: u64 = 256 * 1024;
+const PACE: Duration = Duration::from_micros(2500);
+/// A page of zeros.
+static ZEROS: [u8; 4096] = [0; 4096];
 /// Bytes of a new store's first segment, at most. It is written once before it is used, which takes its time.
 const FIRST: u32 = 16 * 1024 * 1024;
 /// How long the keeper waits before it looks again whether there is room.
@@ -154,7 +158,10 @@ impl Keeper {
                 return Ok(Step::Idle);
             }
             drop(state);
-            making.written += fill(&*making.spare.file, making.written, CHUNK.min((size - making.written) as usize))?;
+            let bytes = CHUNK.min(size - making.written);
+            fill(&*making.spare.file, making.written, bytes)?;
+            making.spare.file.begin_sync(making.written, bytes);
+            making.written += bytes;
             return Ok(Step::Paced);
         }
         state.filling = false;
@@ -234,7 +241,7 @@ impl Shared {
             Some(spare) => spare,
             None => {
                 let spare = self.create(self.settings.segment_bytes.min(FIRST))?;
-                fill(&*spare.file, 0, spare.size as usize)?;
+                fill(&*spare.file, 0, spare.size.into())?;
                 spare
             }
         };
@@ -260,11 +267,11 @@ impl Shared {
     }
 }
 
-/// Writes zeros. What was written once is written again at half the cost: the file system need not note that it is in use.
-/// Gives how many.
-fn fill(file: &dyn DiskFile, at: u64, bytes: usize) -> io::Result<u64> {
-    disk::write_all(file, &vec![0; bytes], at)?;
-    Ok(bytes as u64)
+/// Writes zeros, whole pages of them. What was written once is written again at half the cost: the file system need not note
+/// that it is in use.
+fn fill(file: &dyn DiskFile, at: u64, bytes: u64) -> io::Result<()> {
+    let pages = vec![IoSlice::new(&ZEROS); (bytes / ZEROS.len() as u64) as usize];
+    file.write_at(&pages, at)
 }
 
 pub(crate) fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {

@@ -29,6 +29,15 @@ struct Open {
     /// The last entry that was found, and where.
     found: u64,
     at: u64,
+    /// Where its parts are, once one of them was asked for.
+    parts: Vec<Piece>,
+}
+
+/// Where a part is.
+#[derive(Clone, Copy)]
+struct Piece {
+    at: u64,
+    row: Row,
 }
 
 /// Where an entry is to be looked for.
@@ -53,12 +62,26 @@ impl Reader {
     /// # Errors
     /// If it is not there, not yet, or not what was written.
     pub fn part(&mut self, index: u64, part: u32) -> Result<Vec<u8>, ReadError> {
-        let head = self.seek(index)?;
-        let rows = self.rows(&head)?;
-        let Some(row) = rows.get(part as usize) else { return Err(ReadError::NotThere { index }) };
-        let before: u64 = rows[..part as usize].iter().map(|row| u64::from(row.length)).sum();
+        if !self
+            .open
+            .as_ref()
+            .is_some_and(|open| open.found == index && !open.parts.is_empty() && open.holds(&self.shared))
+        {
+            let head = self.seek(index)?;
+            let rows = self.rows(&head)?;
+            let Some(open) = &mut self.open else { return Err(ReadError::NotThere { index }) };
+            open.parts.clear();
+            let mut next = open.at + head.head_size() as u64;
+            open.parts.extend(rows.into_iter().map(|row| {
+                let at = next;
+                next += u64::from(row.length);
+                Piece { at, row }
+            }));
+        }
         let Some(open) = &mut self.open else { return Err(ReadError::NotThere { index }) };
-        let at = open.at + head.head_size() as u64 + before;
+        let Some(Piece { at, row }) = open.parts.get(part as usize).copied() else {
+            return Err(ReadError::NotThere { index });
+        };
         let bytes = open.window.bytes(at, row.length as usize).map_err(|source| io_error(&open.path, source))?;
         let whole = bytes.filter(|bytes| open.seed.of(bytes) == row.checksum).map(<[u8]>::to_vec);
         whole.ok_or_else(|| self.corrupt(index, at))
@@ -110,7 +133,9 @@ impl Reader {
             open.epoch == place.epoch && open.found <= index && place.from.is_none_or(|(from, _)| from <= open.found)
         });
         if !near {
-            self.open = Some(self.open(&place, index)?);
+            // What was read of the same segment is in memory still, and may have the entry.
+            let window = self.open.take().filter(|open| open.epoch == place.epoch).map(|open| open.window);
+            self.open = Some(self.open(&place, index, window)?);
         }
         let Some(open) = &mut self.open else { return Err(ReadError::NotThere { index }) };
         open.window.extend(u64::from(place.end));
@@ -124,6 +149,7 @@ impl Reader {
                     }
                     open.at += head.size();
                     open.found += 1;
+                    open.parts.clear();
                 }
                 _ => {
                     let failed = self.corrupt(index, at);
@@ -134,15 +160,15 @@ impl Reader {
         }
     }
 
-    fn open(&self, place: &Place, index: u64) -> Result<Open, ReadError> {
+    fn open(&self, place: &Place, index: u64, window: Option<Window>) -> Result<Open, ReadError> {
         let Place { epoch, seed, .. } = *place;
         let (file, path) = (Arc::clone(&place.file), place.path.clone());
-        let window = Window::new(file, u64::from(place.end), self.ahead);
+        let window = window.unwrap_or_else(|| Window::new(file, u64::from(place.end), self.ahead));
         let (found, at) = match place.from {
             Some(from) => from,
             None => self.shared.load_points(place, index)?,
         };
-        Ok(Open { epoch, path, seed, window, found, at: u64::from(at) })
+        Ok(Open { epoch, path, seed, window, found, at: u64::from(at), parts: Vec::new() })
     }
 
     /// What does not check is corrupt, unless its segment was released meanwhile and is used again.
@@ -153,6 +179,14 @@ impl Reader {
             }
             _ => ReadError::NotThere { index },
         }
+    }
+}
+
+impl Open {
+    /// Whether the entry that was found is still there.
+    fn holds(&self, shared: &Shared) -> bool {
+        let state = shared.lock();
+        state.segment_of(self.found).is_some_and(|at| state.segments[at].epoch == self.epoch)
     }
 }
 

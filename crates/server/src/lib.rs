@@ -14,6 +14,8 @@ mod content;
 mod control;
 mod entities;
 mod http;
+#[cfg(feature = "measure")]
+pub mod measure;
 mod options;
 mod process;
 mod shard;

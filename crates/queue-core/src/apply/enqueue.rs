@@ -125,8 +125,19 @@ impl Broker {
     }
 
     fn enqueue_into(&mut self, enqueue: &Enqueue, body: BodyRef, context: &mut Context<'_>) -> Applied {
-        let mut queues = self.resolve(&enqueue.to)?;
         let facts = &enqueue.facts;
+        if let ([Target::Queue(id)], None) = (&enqueue.to[..], &facts.duplicate_id) {
+            // What most messages are.
+            let queue = self.queues.get_mut(id).ok_or(Refused::NoQueue)?;
+            if queue.is_full(1, facts.size) {
+                queue.totals.refused += 1;
+                return Err(Refused::Full { queue: queue.settings.address.clone() });
+            }
+            let entry = queue.entry(facts, body, context.time);
+            self.join(*id, entry, context);
+            return Ok(Done::Enqueued { copies: 1 });
+        }
+        let mut queues = self.resolve(&enqueue.to)?;
         let any = !queues.is_empty();
         if facts.duplicate_id.is_some() {
             queues.retain(|id| !self.is_duplicate(*id, facts, context.time));

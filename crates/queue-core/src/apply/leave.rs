@@ -5,6 +5,7 @@ use crate::broker::Broker;
 use crate::consumer::Consumer;
 use crate::ids::{ConsumerId, Millis, QueueId, Seq};
 use crate::queue::Queue;
+use crate::settings::Overflow;
 use crate::store::Entry;
 use slab::Slab;
 
@@ -37,12 +38,20 @@ impl Broker {
         let lane = if queue.settings.priorities { entry.priority } else { crate::DEFAULT_PRIORITY };
         let (size, expires) = (entry.size(), entry.expires);
         let key = entry.key().filter(|key| queue.goes_by(key)).cloned();
+        let overflows = matches!(queue.settings.overflow, Overflow::DropHead | Overflow::Ring);
+        // Without any of what it is offered differently for, and nobody who looks at each message.
+        let plain = entry.extra.is_none() && queue.local.viewers.is_empty();
         queue.count += 1;
         queue.bytes = queue.bytes.saturating_add(size);
         queue.totals.enqueued += 1;
         queue.totals.enqueued_bytes = queue.totals.enqueued_bytes.saturating_add(size);
         let seq = queue.lanes.push(crate::ids::lane_of(lane), entry);
-        queue.offer(seq, context.time, &mut self.consumers);
+        if plain {
+            queue.lanes.set_free(seq, true);
+            queue.wake();
+        } else {
+            queue.offer(seq, context.time, &mut self.consumers);
+        }
         queue.expect_expiry(seq, expires);
         if let Some(key) = key
             && let Some(older) = queue.last_values.insert(key, seq)
@@ -50,7 +59,9 @@ impl Broker {
             queue.totals.replaced += 1;
             self.leave(id, older, true, context);
         }
-        self.evict(id, context);
+        if overflows {
+            self.evict(id, context);
+        }
         self.touched(id);
     }
 

@@ -9,6 +9,7 @@ use crate::ids::{Millis, QueueId, Seq};
 use crate::output::{Applied, Done, Refused};
 use crate::overlay::{Overlay, Reason, pairs};
 use crate::ranges::Ranges;
+use crate::store::entry::NEVER;
 use amqp::Decoder;
 use std::sync::Arc;
 
@@ -40,8 +41,35 @@ impl Broker {
         if !self.queues.contains_key(&id) {
             return Err(Refused::NoQueue);
         }
-        let count = self.for_each(id, &settle.items, |broker, seq| broker.settle_one(settle, seq, context));
+        let accepted = settle.outcome == Outcome::Accepted;
+        let count = self.for_each(id, &settle.items, |broker, seq| {
+            if !(accepted && broker.accept_plain(id, seq, context)) {
+                broker.settle_one(settle, seq, context);
+            }
+        });
+        if accepted {
+            self.check_lifetime(id, context.time);
+            self.touched(id);
+        }
         Ok(Done::Messages { count })
+    }
+
+    /// A message is done with: what most of them come to. False if there is more to it, and nothing was done.
+    fn accept_plain(&mut self, id: QueueId, seq: Seq, context: &mut Context<'_>) -> bool {
+        let Some(queue) = self.queues.get_mut(&id) else { return false };
+        if !queue.lanes.get(seq).is_some_and(|entry| entry.extra.is_none() && entry.expires == NEVER) {
+            return false;
+        }
+        let holder = queue.local.holders.remove(&seq);
+        let Some(entry) = queue.take_out(seq) else { return true };
+        queue.count -= 1;
+        queue.bytes = queue.bytes.saturating_sub(entry.size());
+        queue.totals.accepted += 1;
+        if let Some(holder) = holder {
+            self.remove_acquisition(holder);
+        }
+        self.release_body(&entry, context.events);
+        true
     }
 
     fn settle_one(&mut self, settle: &Settle, seq: Seq, context: &mut Context<'_>) {

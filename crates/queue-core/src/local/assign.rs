@@ -197,45 +197,51 @@ impl Giving<'_> {
     }
 
     fn give(&mut self, queue: &mut Queue, id: ConsumerId, seq: Seq) -> Assignment {
-        let browses = self.consumers.get(id.index()).is_some_and(|consumer| consumer.settings.mode == Mode::Copy);
-        let redelivered = queue.lanes.was_returned(seq);
-        let mut acquisition = None;
-        if let Some(consumer) = self.consumers.get_mut(id.index()) {
-            consumer.credit = consumer.credit.saturating_sub(1);
-            if !browses {
-                acquisition = Some(self.acquisitions.add(consumer, seq));
-            }
-        }
-        if let Some(acquisition) = acquisition {
-            queue.lanes.set_free(seq, false);
-            queue.lanes.set_held(seq, true);
-            queue.local.holders.insert(seq, acquisition.index());
-            queue.take_into_group(seq, id, self.consumers);
-        }
         let mut assignment = Assignment {
             consumer: id,
-            acquisition,
+            acquisition: None,
             queue: queue.id,
             seq,
             body: BodyRef::Log { entry: 0, part: 0 },
             size: 0,
             delivery_count: 0,
-            redelivered,
+            redelivered: false,
             arrived: 0,
             expires_at: None,
             overlay: None,
         };
+        let mut browses = false;
+        if let Some(consumer) = self.consumers.get_mut(id.index()) {
+            consumer.credit = consumer.credit.saturating_sub(1);
+            browses = consumer.settings.mode == Mode::Copy;
+            if !browses {
+                let acquisition = self.acquisitions.add(consumer, seq);
+                queue.local.holders.insert(seq, acquisition.index());
+                assignment.acquisition = Some(acquisition);
+            }
+        }
         // It was looked at to be found.
-        if let Some(entry) = queue.lanes.get(seq) {
+        let found = if browses {
+            let returned = queue.lanes.was_returned(seq);
+            queue.lanes.get(seq).map(|entry| (entry, returned))
+        } else {
+            queue.lanes.take(seq)
+        };
+        let mut grouped = false;
+        if let Some((entry, returned)) = found {
             assignment.body = entry.body();
             assignment.size = entry.size();
             assignment.delivery_count = entry.failed;
-            assignment.redelivered |= entry.failed > 0;
+            assignment.redelivered = returned || entry.failed > 0;
             assignment.arrived = entry.arrived;
             assignment.expires_at = Some(entry.expires).filter(|expires| *expires != NEVER);
             assignment.overlay = entry.overlay().cloned();
+            grouped = entry.group().is_some();
         }
         if !browses {
+            if grouped {
+                queue.take_into_group(seq, id, self.consumers);
+            }
             queue.local.delivered += 1;
             queue.local.redelivered += u64::from(assignment.redelivered);
         }

@@ -157,7 +157,7 @@ impl Search<'_> {
 
     fn judge(&mut self, queue: &mut Queue, consumer: &Consumer, seq: Seq) -> Verdict {
         let id = queue.id;
-        let returned = queue.lanes.was_returned(seq);
+        let returned = consumer.settings.filter && queue.lanes.was_returned(seq);
         let Some(entry) = queue.lanes.get(seq) else { return Verdict::Pass };
         if entry.expires <= self.now {
             return Verdict::Expired;

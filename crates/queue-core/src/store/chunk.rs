@@ -53,13 +53,35 @@ struct Open {
     /// Whose entries these are. Some may have left since.
     kept: Bits,
     items: Vec<Entry>,
+    /// The first slot, if all slots from there to the last one are kept: mostly they are.
+    row: Option<usize>,
 }
 
 impl Open {
+    fn new(kept: Bits, items: Vec<Entry>) -> Self {
+        let (first, last) = (kept.first_from(0).unwrap_or(0), kept.last().unwrap_or(0));
+        let row = (last - first + 1 == items.len()).then_some(first);
+        Self { kept, items, row }
+    }
+
     /// Where the entry of a slot is. The slot must be kept.
     #[inline]
     fn index(&self, slot: usize) -> usize {
-        self.kept.rank(slot)
+        match self.row {
+            Some(first) => slot - first,
+            None => self.kept.rank(slot),
+        }
+    }
+
+    /// Adds the entry of a slot behind all others.
+    fn push(&mut self, slot: usize, entry: Entry) {
+        if self.items.is_empty() {
+            self.row = Some(slot);
+        } else if self.row.is_some_and(|first| first + self.items.len() != slot) {
+            self.row = None;
+        }
+        self.kept.set(slot);
+        self.items.push(entry);
     }
 }
 
@@ -90,9 +112,7 @@ impl Chunk {
             self.oldest_body = self.oldest_body.min(entry);
             self.newest_body = self.newest_body.max(entry);
         }
-        let open = self.open_mut();
-        open.kept.set(slot);
-        open.items.push(entry);
+        self.open_mut().push(slot, entry);
         self.present.set(slot);
     }
 
@@ -152,7 +172,7 @@ impl Chunk {
             return;
         }
         let items = self.present.iter().map(|slot| open.items[open.index(slot)].clone()).collect();
-        *open = Arc::new(Open { kept: self.present, items });
+        *open = Arc::new(Open::new(self.present, items));
     }
 
     fn open(&mut self) -> &Open {
@@ -175,7 +195,7 @@ impl Chunk {
         if let Entries::Packed { kept, bytes } = &self.entries {
             // What was packed here, or checked when it was read from a snapshot, can be unpacked.
             let items = packed::unpack(&mut Reader::new(bytes), kept.count()).unwrap_or_default();
-            self.entries = Entries::Open(Arc::new(Open { kept: *kept, items }));
+            self.entries = Entries::Open(Arc::new(Open::new(*kept, items)));
         }
     }
 

@@ -1,7 +1,7 @@
 //! All messages of one priority in a queue, in chunks.
 
 use super::chunk::{CHUNK, Chunk};
-use std::collections::{BTreeMap, BTreeSet};
+use super::row::Row;
 
 /// All messages of one priority.
 #[derive(Clone, Debug, Default)]
@@ -10,9 +10,9 @@ pub(crate) struct Lane {
     pub(crate) next: u64,
     /// By number of the first slot, divided by the size of a chunk. Those without messages are not kept,
     /// but for the one that the next message goes to.
-    pub(crate) chunks: BTreeMap<u64, Box<Chunk>>,
+    pub(crate) chunks: Row<Box<Chunk>>,
     /// The chunks that have a free message.
-    pub(crate) with_free: BTreeSet<u64>,
+    pub(crate) with_free: Row<()>,
 }
 
 /// The chunk and the slot of a number.
@@ -29,9 +29,9 @@ impl Lane {
     /// The first message from this number on that is free.
     pub(crate) fn free_from(&self, number: u64) -> Option<u64> {
         let (first, slot) = split(number);
-        for &at in self.with_free.range(first..) {
+        for (at, ()) in self.with_free.from(first) {
             let start = if at == first { slot } else { 0 };
-            if let Some(found) = self.chunks.get(&at).and_then(|chunk| chunk.free.first_from(start)) {
+            if let Some(found) = self.chunks.get(at).and_then(|chunk| chunk.free.first_from(start)) {
                 return Some(join(at, found));
             }
         }
@@ -41,7 +41,7 @@ impl Lane {
     /// The first message from this number on.
     pub(crate) fn present_from(&self, number: u64) -> Option<u64> {
         let (first, slot) = split(number);
-        for (&at, chunk) in self.chunks.range(first..) {
+        for (at, chunk) in self.chunks.from(first) {
             let start = if at == first { slot } else { 0 };
             if let Some(found) = chunk.present.first_from(start) {
                 return Some(join(at, found));

@@ -17,6 +17,8 @@ pub(crate) struct Lanes {
     /// Lane and number of chunks that were opened, the oldest first: when there are too many they are packed.
     opened: VecDeque<(u8, u64)>,
     free: usize,
+    /// A bit for each lane that has a free message.
+    lanes_free: u16,
 }
 
 impl Lanes {
@@ -26,7 +28,7 @@ impl Lanes {
         let number = to.next;
         to.next += 1;
         let (at, slot) = split(number);
-        to.chunks.entry(at).or_default().push(slot, entry);
+        to.chunks.get_or_default(at).push(slot, entry);
         if slot == 0 && at > 0 {
             self.was_filled(lane, at - 1);
         }
@@ -35,9 +37,9 @@ impl Lanes {
 
     /// A chunk takes no more messages. Until then it is kept even if it has none, and is never packed.
     fn was_filled(&mut self, lane: usize, at: u64) {
-        match self.lanes[lane].chunks.get(&at) {
+        match self.lanes[lane].chunks.get(at) {
             Some(chunk) if chunk.present.is_empty() => {
-                self.lanes[lane].chunks.remove(&at);
+                self.lanes[lane].chunks.remove(at);
             }
             Some(_) => self.was_opened(lane, at),
             None => {}
@@ -50,7 +52,7 @@ impl Lanes {
         while self.opened.len() > OPEN
             && let Some((lane, at)) = self.opened.pop_front()
         {
-            if let Some(chunk) = self.lanes[usize::from(lane)].chunks.get_mut(&at) {
+            if let Some(chunk) = self.lanes[usize::from(lane)].chunks.get_mut(at) {
                 chunk.pack();
             }
         }
@@ -62,17 +64,18 @@ impl Lanes {
 
     pub(crate) fn chunk(&self, seq: Seq) -> Option<(&Chunk, usize)> {
         let (at, slot) = split(seq.number());
-        Some((self.lanes.get(seq.lane())?.chunks.get(&at)?, slot))
+        Some((self.lanes.get(seq.lane())?.chunks.get(at)?, slot))
     }
 
     /// The chunk of a place, to be looked into: it is opened.
     fn open(&mut self, seq: Seq) -> Option<(&mut Chunk, usize)> {
         let (at, slot) = split(seq.number());
         let lane = seq.lane();
-        if self.lanes.get(lane)?.chunks.get(&at)?.is_packed() && !self.is_filling(lane, at) {
+        let is_packed = self.lanes.get(lane)?.chunks.get(at)?.is_packed();
+        if is_packed && !self.is_filling(lane, at) {
             self.was_opened(lane, at);
         }
-        Some((self.lanes[lane].chunks.get_mut(&at)?, slot))
+        Some((self.lanes[lane].chunks.get_mut(at)?, slot))
     }
 
     /// The chunk of a place, for its bits only.
@@ -97,12 +100,16 @@ impl Lanes {
 
     /// Takes a message out.
     pub(crate) fn remove(&mut self, seq: Seq) -> Option<Entry> {
-        self.set_free(seq, false);
-        let (chunk, slot) = self.open(seq)?;
-        let entry = chunk.remove(slot)?;
         let (lane, at) = (seq.lane(), split(seq.number()).0);
-        if chunk.present.is_empty() && !self.is_filling(lane, at) {
-            self.lanes[lane].chunks.remove(&at);
+        let (chunk, slot) = self.open(seq)?;
+        let was_free = chunk.free.get(slot);
+        let entry = chunk.remove(slot)?;
+        let (gone, last) = (chunk.present.is_empty(), chunk.free.is_empty());
+        if was_free {
+            self.one_free_less(lane, last.then_some(at));
+        }
+        if gone && !self.is_filling(lane, at) {
+            self.lanes[lane].chunks.remove(at);
         }
         Some(entry)
     }
@@ -114,23 +121,51 @@ impl Lanes {
     /// Says whether a message that is there may be given to any consumer.
     pub(crate) fn set_free(&mut self, seq: Seq, free: bool) {
         let Some((lane, at, slot)) = self.bits(seq) else { return };
-        let Some(chunk) = lane.chunks.get_mut(&at) else { return };
+        let Some(chunk) = lane.chunks.get_mut(at) else { return };
         if chunk.free.get(slot) == free || !chunk.present.get(slot) {
             return;
         }
         if free {
             if chunk.free.is_empty() {
-                lane.with_free.insert(at);
+                lane.with_free.insert(at, ());
             }
             chunk.free.set(slot);
             self.free += 1;
+            self.lanes_free |= 1 << seq.lane();
         } else {
             chunk.free.clear(slot);
-            if chunk.free.is_empty() {
-                lane.with_free.remove(&at);
-            }
-            self.free -= 1;
+            let last = chunk.free.is_empty();
+            self.one_free_less(seq.lane(), last.then_some(at));
         }
+    }
+
+    /// A message of a lane is free no more; perhaps it was the last one of its chunk.
+    #[inline]
+    fn one_free_less(&mut self, lane: usize, last_of: Option<u64>) {
+        self.free -= 1;
+        if let Some(at) = last_of {
+            let of = &mut self.lanes[lane];
+            of.with_free.remove(at);
+            if of.with_free.is_empty() {
+                self.lanes_free &= !(1 << lane);
+            }
+        }
+    }
+
+    /// Has a message held that is to be given to somebody. Gives it, and whether it was held before.
+    pub(crate) fn take(&mut self, seq: Seq) -> Option<(&Entry, bool)> {
+        let (lane, at) = (seq.lane(), split(seq.number()).0);
+        let (chunk, slot) = self.open(seq)?;
+        let was_free = chunk.free.get(slot);
+        chunk.free.clear(slot);
+        chunk.held.set(slot);
+        let last = chunk.free.is_empty();
+        if was_free {
+            self.one_free_less(lane, last.then_some(at));
+        }
+        let chunk = self.lanes[lane].chunks.get_mut(at)?;
+        let returned = chunk.returned.get(slot);
+        Some((chunk.get(slot)?, returned))
     }
 
     pub(crate) fn is_held(&self, seq: Seq) -> bool {
@@ -139,7 +174,7 @@ impl Lanes {
 
     pub(crate) fn set_held(&mut self, seq: Seq, held: bool) {
         let Some((lane, at, slot)) = self.bits(seq) else { return };
-        let Some(chunk) = lane.chunks.get_mut(&at) else { return };
+        let Some(chunk) = lane.chunks.get_mut(at) else { return };
         if held {
             chunk.held.set(slot);
         } else {
@@ -153,7 +188,7 @@ impl Lanes {
 
     pub(crate) fn set_returned(&mut self, seq: Seq) {
         if let Some((lane, at, slot)) = self.bits(seq)
-            && let Some(chunk) = lane.chunks.get_mut(&at)
+            && let Some(chunk) = lane.chunks.get_mut(at)
         {
             chunk.returned.set(slot);
         }
@@ -169,7 +204,7 @@ impl Lanes {
     /// Changes when the next message of this one's chunk expires. `None`: there is no such chunk.
     pub(crate) fn next_expiry_mut(&mut self, seq: Seq) -> Option<&mut u64> {
         let (lane, at, _) = self.bits(seq)?;
-        Some(&mut lane.chunks.get_mut(&at)?.next_expiry)
+        Some(&mut lane.chunks.get_mut(at)?.next_expiry)
     }
 
     /// How many are free.
@@ -182,7 +217,14 @@ impl Lanes {
         if self.free == 0 {
             return None;
         }
-        (0..PRIORITIES).find_map(|lane| self.free_in(lane, 0))
+        let mut lanes = self.lanes_free;
+        while lanes != 0 {
+            if let Some(found) = self.free_in(lanes.trailing_zeros() as usize, 0) {
+                return Some(found);
+            }
+            lanes &= lanes - 1;
+        }
+        None
     }
 
     /// The first free message of a lane from a number on.
@@ -216,7 +258,7 @@ impl Lanes {
 
     /// The places of a chunk's messages.
     pub(crate) fn places(&self, lane: usize, at: u64) -> Vec<Seq> {
-        let chunk = self.lanes.get(lane).and_then(|lane| lane.chunks.get(&at));
+        let chunk = self.lanes.get(lane).and_then(|lane| lane.chunks.get(at));
         let slots = chunk.into_iter().flat_map(|chunk| chunk.present.iter());
         slots.map(|slot| Seq::new(lane, join(at, slot))).collect()
     }
@@ -227,7 +269,7 @@ impl Lanes {
         for (lane, of) in self.lanes() {
             let may = |chunk: &Chunk| chunk.oldest_body <= *entries.end() && chunk.newest_body >= *entries.start();
             for (at, chunk) in of.chunks.iter().filter(|(_, chunk)| may(chunk)) {
-                chunks.push((lane, *at, chunk.present));
+                chunks.push((lane, at, chunk.present));
             }
         }
         chunks.into_iter().flat_map(|(lane, at, present)| {
@@ -249,7 +291,7 @@ impl Lanes {
     pub(crate) fn restore_chunk(&mut self, lane: usize, at: u64, chunk: Chunk) -> bool {
         let Some(to) = self.lanes.get_mut(lane).filter(|_| at < 1 << 50) else { return false };
         let last = chunk.present.iter().last().map(|slot| join(at, slot));
-        if last.is_none_or(|last| last >= to.next) || to.chunks.contains_key(&at) {
+        if last.is_none_or(|last| last >= to.next) || to.chunks.contains(at) {
             return false;
         }
         to.chunks.insert(at, Box::new(chunk));

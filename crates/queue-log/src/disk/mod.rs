@@ -97,6 +97,11 @@ pub trait DiskFile: Send + Sync {
     /// As the operating system says. What is on the disk then is unknown, and a second attempt proves nothing.
     fn sync(&self) -> io::Result<()>;
 
+    /// Has these bytes be on their way to the disk, without waiting for them: the next [`DiskFile::sync`] takes less time.
+    fn begin_sync(&self, offset: u64, bytes: u64) {
+        let _ = (offset, bytes);
+    }
+
     /// Sees to it that there is room for so many bytes from the beginning; the file is that long afterwards.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The operating system's files.
 
 use super::{Disk, DiskFile, Mode};
-use nix::fcntl::{FallocateFlags, fallocate, posix_fallocate};
+use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
 use nix::sys::uio::pwritev;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, IoSlice};
@@ -115,6 +115,14 @@ impl DiskFile for RealFile {
 
     fn sync(&self) -> io::Result<()> {
         self.0.sync_data()
+    }
+
+    fn begin_sync(&self, offset: u64, bytes: u64) {
+        if let (Ok(offset), Ok(bytes)) = (to_offset(offset), to_offset(bytes)) {
+            // Linux begins to write what is not on the disk yet, and what is on its way stays in memory. If it cannot, the sync
+            // does all.
+            let _ = posix_fadvise(&self.0, offset, bytes, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
+        }
     }
 
     fn allocate(&self, bytes: u64) -> io::Result<()> {

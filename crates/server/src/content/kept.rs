@@ -1,14 +1,46 @@
 //! Messages that are kept, and how many there are.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::Layout;
 
-/// Messages kept by this process now.
-static MESSAGES: AtomicU64 = AtomicU64::new(0);
-/// Bytes of those.
-static BYTES: AtomicU64 = AtomicU64::new(0);
+/// What is kept by this process now, counted by threads in tallies of their own: what one has counted in, another one may
+/// count out, so that only the sum of all means something.
+static TALLIES: [Tally; 16] = [const { Tally { messages: AtomicU64::new(0), bytes: AtomicU64::new(0) } }; 16];
+/// The tally that the next thread gets.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static OWN: &'static Tally = &TALLIES[NEXT.fetch_add(1, Ordering::Relaxed) % TALLIES.len()];
+}
+
+/// On a cache line of its own, or the processors would quarrel about it for each message.
+#[repr(align(128))]
+struct Tally {
+    messages: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Tally {
+    /// Adds to this thread's tally; what is taken away is added with its sign turned.
+    fn add(messages: u64, bytes: u64) {
+        let add = |tally: &Tally| {
+            if messages != 0 {
+                tally.messages.fetch_add(messages, Ordering::Relaxed);
+            }
+            tally.bytes.fetch_add(bytes, Ordering::Relaxed);
+        };
+        // A thread that is ending may have none any more.
+        if OWN.try_with(|own| add(own)).is_err() {
+            add(&TALLIES[0]);
+        }
+    }
+
+    fn sum(of: impl Fn(&Tally) -> &AtomicU64) -> u64 {
+        TALLIES.iter().fold(0, |sum: u64, tally| sum.wrapping_add(of(tally).load(Ordering::Relaxed)))
+    }
+}
 
 /// What the record of a kept message needs beside its bytes.
 pub(crate) const RECORD_SIZE: u64 = size_of::<Whole>() as u64;
@@ -24,7 +56,9 @@ pub(crate) struct KeptCounts {
 
 /// How much this process keeps now.
 pub(crate) fn kept() -> KeptCounts {
-    KeptCounts { messages: MESSAGES.load(Ordering::Relaxed), bytes: BYTES.load(Ordering::Relaxed) }
+    // While it is summed up, what one thread has counted in another one may count out: never less than nothing.
+    let sum = |of: fn(&Tally) -> &AtomicU64| Tally::sum(of).cast_signed().max(0).cast_unsigned();
+    KeptCounts { messages: sum(|tally| &tally.messages), bytes: sum(|tally| &tally.bytes) }
 }
 
 /// A message kept in one piece.
@@ -74,8 +108,7 @@ pub(super) struct Weight(usize);
 
 impl Weight {
     pub(super) fn of_message(bytes: usize) -> Self {
-        MESSAGES.fetch_add(1, Ordering::Relaxed);
-        BYTES.fetch_add(bytes as u64, Ordering::Relaxed);
+        Tally::add(1, bytes as u64);
         Self(bytes)
     }
 
@@ -85,19 +118,18 @@ impl Weight {
     }
 
     pub(super) fn add(&mut self, bytes: usize) {
-        BYTES.fetch_add(bytes as u64, Ordering::Relaxed);
+        Tally::add(0, bytes as u64);
         self.0 += bytes;
     }
 
     pub(super) fn remove(&mut self, bytes: usize) {
-        BYTES.fetch_sub(bytes as u64, Ordering::Relaxed);
+        Tally::add(0, (bytes as u64).wrapping_neg());
         self.0 -= bytes;
     }
 }
 
 impl Drop for Weight {
     fn drop(&mut self) {
-        MESSAGES.fetch_sub(1, Ordering::Relaxed);
-        BYTES.fetch_sub(self.0 as u64, Ordering::Relaxed);
+        Tally::add(1_u64.wrapping_neg(), (self.0 as u64).wrapping_neg());
     }
 }

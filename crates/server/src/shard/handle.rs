@@ -59,6 +59,24 @@ pub(crate) struct ShardCounts {
     pub(crate) message_size: u64,
 }
 
+/// A shard that has no thread of its own.
+#[cfg(feature = "measure")]
+pub(crate) struct Stepping {
+    shard: super::turn::Shard,
+    events: mio::Events,
+}
+
+#[cfg(feature = "measure")]
+impl Stepping {
+    /// Takes one turn; waits up to this long for something to do. False if there was nothing.
+    ///
+    /// # Errors
+    /// The system cannot wait.
+    pub(crate) fn step(&mut self, patience: Duration) -> io::Result<bool> {
+        self.shard.step(&mut self.events, patience)
+    }
+}
+
 impl Shards {
     /// The router's id.
     pub(crate) fn router_id(&self) -> &str {
@@ -83,6 +101,20 @@ impl Shards {
         let shared = Arc::new(Shared::new(settings, workers, events));
         thread::start(&shared, 0)?;
         Ok(Self(shared))
+    }
+
+    /// One shard whose turns the caller takes.
+    ///
+    /// # Errors
+    /// The system has no descriptor left.
+    #[cfg(feature = "measure")]
+    pub(crate) fn start_still(
+        settings: RouterSettings,
+        events: UnboundedSender<ShardEvent>,
+    ) -> io::Result<(Self, Stepping)> {
+        let shared = Arc::new(Shared::new(settings, 1, events));
+        let shard = thread::start_still(&shared)?;
+        Ok((Self(shared), Stepping { shard, events: mio::Events::with_capacity(256) }))
     }
 
     /// Opens a listener: all its addresses or none. Returned are the addresses with the ports that they got: where port

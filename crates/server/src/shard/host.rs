@@ -349,8 +349,8 @@ impl Host for ShardHost {
     ) -> Transmitted {
         if self.owns(link.conn) {
             self.transmit_here(link, key, content, how)
-        } else if let Some(store) = self.store_at(link.conn) {
-            self.transmit_to_store(&store, link, key, content, how)
+        } else if self.store_at(link.conn).is_some() {
+            self.transmit_to_store(link, key, content, how)
         } else {
             self.transmit_by_mail(link, key, content, how)
         }
@@ -369,7 +369,7 @@ impl Host for ShardHost {
     #[inline]
     fn update_incoming(&mut self, link: LinkRef, delivery_id: u32, state: Option<DeliveryState>, settled: bool) {
         if let Some(store) = self.store_at(link.conn) {
-            store.receiver_says(link, delivery_id, state, settled);
+            store.receiver_says(self.now, link, delivery_id, state, settled);
         } else if !self.owns(link.conn) {
             self.post(link.conn, Mail::UpdateIncoming { link, delivery_id, state, settled });
         } else if let Some(conn) = self.touch(link.conn) {

@@ -61,6 +61,8 @@ use std::time::Duration;
 pub(crate) use accepting::is_the_peers;
 pub(crate) use arrival::Unencrypted;
 pub(crate) use event::{EdgeUpdate, LookUp, NetworkUpdate, ShardEvent, SubscriberMessage};
+#[cfg(feature = "measure")]
+pub(crate) use handle::Stepping;
 pub(crate) use handle::{Accepting, Shards, Wake, bind_all};
 pub(crate) use host::ShardHost;
 pub(crate) use parked::Verdict;

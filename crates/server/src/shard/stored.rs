@@ -40,8 +40,8 @@ impl Stored {
 impl ShardHost {
     /// The store, if a connection is the one that leads to it.
     #[inline]
-    pub(super) fn store_at(&self, at: ConnRef) -> Option<Arc<Store>> {
-        if at.shard == STORE { self.shared.store.get().cloned() } else { None }
+    pub(super) fn store_at(&self, at: ConnRef) -> Option<&Store> {
+        if at.shard == STORE { self.shared.store.get().map(|store| &**store) } else { None }
     }
 
     /// Lets the store speak. To be called when all else is done, with the core locked.
@@ -103,7 +103,6 @@ impl ShardHost {
     /// Gives a message to the store. What it may not see is taken out of the annotations; nothing else is changed.
     pub(super) fn transmit_to_store(
         &mut self,
-        store: &Store,
         link: LinkRef,
         key: OutKey,
         content: Option<&Content<LinkRef>>,
@@ -118,6 +117,9 @@ impl ShardHost {
             }
             (content, _) => content,
         };
-        store.receive(self.now, link, key, content, how)
+        match self.store_at(link.conn) {
+            Some(store) => store.receive(self.now, link, key, content, how),
+            None => Transmitted::Complete,
+        }
     }
 }

@@ -68,35 +68,57 @@ impl Shard {
     pub(super) fn run(mut self) {
         let mut events = Events::with_capacity(EVENTS);
         while !self.shared.is_stopping() {
-            if let Err(error) = self.wait(&mut events) {
+            let timeout = self.timeout();
+            if let Err(error) = self.wait(&mut events, timeout) {
                 logging::log!(SERVER, Critical, "A shard cannot wait for events: {error}");
                 return;
             }
-            let start = self.shared.now();
-            self.host.now = start;
-            self.note(&events);
-            self.sockets.accept(start, &self.shared, &mut self.accepted);
-            self.host.read_ready(&mut self.buffers, &mut self.pieces);
-            self.host.look_at_timers(&mut self.timers, &mut self.connecting, &mut self.overdue);
-            self.enter_core();
-            self.host.look_at_overdue(&mut self.overdue);
-            self.host.wake_others(&mut self.woken);
-            self.host.flush(&mut self.timers);
-            if let Some(load) = self.meter.turn(start, self.shared.now())
-                && let Some(post) = self.post()
-            {
-                post.set_load(load);
-            }
+            self.turn(&events);
         }
+    }
+
+    /// Does what these events ask for. What is measured is this, so it must not be taken apart by the compiler.
+    #[inline(never)]
+    fn turn(&mut self, events: &Events) {
+        let start = self.shared.now();
+        self.host.now = start;
+        self.note(events);
+        self.sockets.accept(start, &self.shared, &mut self.accepted);
+        self.host.read_ready(&mut self.buffers, &mut self.pieces);
+        self.host.look_at_timers(&mut self.timers, &mut self.connecting, &mut self.overdue);
+        self.enter_core();
+        self.host.look_at_overdue(&mut self.overdue);
+        self.host.wake_others(&mut self.woken);
+        self.host.flush(&mut self.timers);
+        if let Some(load) = self.meter.turn(start, self.shared.now())
+            && let Some(post) = self.post()
+        {
+            post.set_load(load);
+        }
+    }
+
+    /// Takes one turn on its caller's thread, which it is given in place of one of its own. Waits up to this long for
+    /// something to do; false if there was nothing.
+    ///
+    /// # Errors
+    /// The system cannot wait.
+    #[cfg(feature = "measure")]
+    pub(super) fn step(&mut self, events: &mut Events, patience: Duration) -> io::Result<bool> {
+        let timeout = self.timeout().map_or(patience, |timeout| timeout.min(patience));
+        self.wait(events, Some(timeout))?;
+        if events.is_empty() && !self.host.has_work() && self.post().is_none_or(Post::may_sleep) {
+            return Ok(false);
+        }
+        self.turn(events);
+        Ok(true)
     }
 
     fn post(&self) -> Option<&Post> {
         self.shared.post(self.host.shard.into())
     }
 
-    /// Waits for events, unless there is something to do.
-    fn wait(&mut self, events: &mut Events) -> io::Result<()> {
-        let timeout = self.timeout();
+    /// Waits for events.
+    fn wait(&mut self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         let result = self.poll.poll(events, timeout);
         if let Some(post) = self.post() {
             post.awake();
@@ -110,6 +132,7 @@ impl Shard {
         }
     }
 
+    /// How long it may wait: not at all if there is something to do.
     fn timeout(&self) -> Option<Duration> {
         let may_sleep = !self.host.has_work() && self.post().is_none_or(Post::may_sleep);
         if !may_sleep {

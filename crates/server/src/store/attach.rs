@@ -365,7 +365,8 @@ impl Node {
         self.consumers.remove(side, receiver.consumer);
         // What was chosen for it and never left was not delivered.
         for acquisition in receiver.parked.into_iter().rev().filter_map(|assignment| assignment.acquisition) {
-            self.apply_outcome(side, acquisition, &amqp::DeliveryState::Released, None);
+            let time = self.clock();
+            self.apply_outcome(side, acquisition, &amqp::DeliveryState::Released, None, time);
         }
         let mut commands = Vec::new();
         let now = self.clock();

@@ -1,10 +1,11 @@
 //! The bytes of messages in queues, as far as they are in memory: those of the newest entries of the log, those that were
 //! read back because they are about to leave, and those that are nowhere else.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use queue_core::BodyRef;
+use slab::Slab;
 
 use crate::content::Whole;
 
@@ -21,8 +22,31 @@ const MOST_UNREADABLE: usize = 4096;
 /// Of the bytes that may stay in memory, the share of those that were read back.
 const FETCHED_SHARE: u64 = 4;
 
-/// The messages of one entry; `None`: not in memory, or needed no more.
-type Parts = Box<[Option<Arc<Whole>>]>;
+/// The messages of one entry.
+#[derive(Default)]
+struct Parts {
+    /// `None`: not in memory, or needed no more.
+    messages: Box<[Option<Arc<Whole>>]>,
+    /// How many there are.
+    left: usize,
+}
+
+impl Parts {
+    fn new(messages: Vec<Arc<Whole>>) -> Self {
+        Self { left: messages.len(), messages: messages.into_iter().map(Some).collect() }
+    }
+
+    fn get(&self, part: u32) -> Option<&Arc<Whole>> {
+        self.messages.get(part as usize)?.as_ref()
+    }
+
+    /// Takes one out; its bytes.
+    fn take(&mut self, part: u32) -> u64 {
+        let gone = self.messages.get_mut(part as usize).and_then(Option::take);
+        self.left -= usize::from(gone.is_some());
+        gone.as_ref().map_or(0, size)
+    }
+}
 
 /// What a reader has read.
 #[derive(Debug)]
@@ -39,19 +63,19 @@ pub(super) struct Bodies {
     first: u64,
     tail_bytes: u64,
     /// Those that were read back, by entry, and in which order.
-    fetched: HashMap<u64, Vec<(u32, Arc<Whole>)>>,
+    fetched: BTreeMap<u64, BTreeMap<u32, Arc<Whole>>>,
     order: VecDeque<u64>,
     fetched_bytes: u64,
-    /// Those that are in no log.
-    transient: HashMap<u64, Parts>,
+    /// Those that are in no log: the numbers of their entries are places here. They are given again.
+    transient: Slab<Parts>,
     transient_bytes: u64,
     /// Beginnings of messages that have a file of their own.
     beginnings: HashMap<u64, Arc<Whole>>,
     beginnings_bytes: u64,
     /// What readers were asked for.
-    asked: HashSet<BodyRef>,
+    asked: BTreeSet<BodyRef>,
     /// What they could not read.
-    unreadable: HashSet<BodyRef>,
+    unreadable: BTreeSet<BodyRef>,
     limit: u64,
 }
 
@@ -62,15 +86,15 @@ impl Bodies {
             tail: VecDeque::new(),
             first: 0,
             tail_bytes: 0,
-            fetched: HashMap::new(),
+            fetched: BTreeMap::new(),
             order: VecDeque::new(),
             fetched_bytes: 0,
-            transient: HashMap::new(),
+            transient: Slab::new(),
             transient_bytes: 0,
             beginnings: HashMap::new(),
             beginnings_bytes: 0,
-            asked: HashSet::new(),
-            unreadable: HashSet::new(),
+            asked: BTreeSet::new(),
+            unreadable: BTreeSet::new(),
             limit,
         }
     }
@@ -94,39 +118,39 @@ impl Bodies {
             self.tail.push_back(Parts::default());
         }
         self.tail_bytes += parts.iter().map(size).sum::<u64>();
-        self.tail.push_back(parts.into_iter().map(Some).collect());
+        self.tail.push_back(Parts::new(parts));
         while self.tail_bytes > self.limit || self.tail.len() > MOST_ENTRIES {
             self.evict();
         }
     }
 
-    /// Keeps the messages of an entry that is in no log.
-    pub(super) fn keep(&mut self, entry: u64, parts: Vec<Arc<Whole>>) {
-        if !parts.is_empty() {
-            self.transient_bytes += parts.iter().map(size).sum::<u64>();
-            self.transient.insert(entry, parts.into_iter().map(Some).collect());
+    /// Keeps messages that are in no log. The number of their entry, which is another's when all are gone.
+    pub(super) fn keep(&mut self, parts: Vec<Arc<Whole>>) -> u64 {
+        if parts.is_empty() {
+            return u64::MAX;
         }
+        self.transient_bytes += parts.iter().map(size).sum::<u64>();
+        TRANSIENT + self.transient.insert(Parts::new(parts)) as u64
     }
 
     fn evict(&mut self) {
         let Some(parts) = self.tail.pop_front() else { return };
         self.first += 1;
-        self.tail_bytes -= parts.iter().flatten().map(size).sum::<u64>();
+        self.tail_bytes -= parts.messages.iter().flatten().map(size).sum::<u64>();
     }
 
     /// A message, if it is in memory.
     pub(super) fn get(&self, body: BodyRef) -> Option<&Arc<Whole>> {
         let BodyRef::Log { entry, part } = body else { return None };
         if entry >= TRANSIENT {
-            return self.transient.get(&entry)?.get(part as usize)?.as_ref();
+            return self.transient.get(place(entry))?.get(part);
         }
         if let Some(at) = entry.checked_sub(self.first)
             && let Some(parts) = self.tail.get(usize::try_from(at).ok()?)
         {
-            return parts.get(part as usize)?.as_ref();
+            return parts.get(part);
         }
-        let parts = self.fetched.get(&entry)?;
-        parts.iter().find_map(|(number, whole)| (*number == part).then_some(whole))
+        self.fetched.get(&entry)?.get(&part)
     }
 
     /// A message, or the beginning of one that has a file of its own, if it is in memory.
@@ -161,11 +185,11 @@ impl Bodies {
         self.asked.remove(&BodyRef::Log { entry, part });
         let known = self.fetched.entry(entry).or_insert_with(|| {
             self.order.push_back(entry);
-            Vec::new()
+            BTreeMap::new()
         });
-        if known.iter().all(|(number, _)| *number != part) {
-            self.fetched_bytes += size(&whole);
-            known.push((part, whole));
+        self.fetched_bytes += size(&whole);
+        if let Some(before) = known.insert(part, whole) {
+            self.fetched_bytes -= size(&before);
         }
     }
 
@@ -173,7 +197,14 @@ impl Bodies {
     pub(super) fn trim(&mut self) {
         while self.fetched_bytes > self.limit / FETCHED_SHARE && self.order.len() > 1 {
             let Some(parts) = self.order.pop_front().and_then(|entry| self.fetched.remove(&entry)) else { continue };
-            self.fetched_bytes -= parts.iter().map(|(_, whole)| size(whole)).sum::<u64>();
+            self.fetched_bytes -= parts.values().map(size).sum::<u64>();
+        }
+    }
+
+    /// From time to time the order forgets those that are gone.
+    fn forget_order(&mut self) {
+        if self.order.len() > 2 * self.fetched.len() + 64 {
+            self.order.retain(|entry| self.fetched.contains_key(entry));
         }
     }
 
@@ -206,32 +237,31 @@ impl Bodies {
             }
         };
         if entry >= TRANSIENT {
-            let Some(parts) = self.transient.get_mut(&entry) else { return };
-            let gone = parts.get_mut(part as usize).and_then(Option::take);
-            self.transient_bytes -= gone.as_ref().map_or(0, size);
-            if parts.iter().all(Option::is_none) {
-                self.transient.remove(&entry);
+            let Some(parts) = self.transient.get_mut(place(entry)) else { return };
+            self.transient_bytes -= parts.take(part);
+            if parts.left == 0 {
+                self.transient.remove(place(entry));
             }
         } else if let Some(at) = entry.checked_sub(self.first)
             && let Some(parts) = self.tail.get_mut(usize::try_from(at).unwrap_or(usize::MAX))
         {
-            let gone = parts.get_mut(part as usize).and_then(Option::take);
-            self.tail_bytes -= gone.as_ref().map_or(0, size);
-            while self.tail.front().is_some_and(|parts| parts.iter().all(Option::is_none)) {
+            self.tail_bytes -= parts.take(part);
+            while self.tail.front().is_some_and(|parts| parts.left == 0) {
                 self.evict();
             }
         } else if let Some(parts) = self.fetched.get_mut(&entry) {
-            let bytes = &mut self.fetched_bytes;
-            parts.retain(|(number, whole)| {
-                let stays = *number != part;
-                *bytes -= if stays { 0 } else { size(whole) };
-                stays
-            });
+            self.fetched_bytes -= parts.remove(&part).as_ref().map_or(0, size);
             if parts.is_empty() {
                 self.fetched.remove(&entry);
+                self.forget_order();
             }
         }
     }
+}
+
+/// The place of a number that [`Bodies::keep`] gave.
+fn place(entry: u64) -> usize {
+    (entry - TRANSIENT) as usize
 }
 
 fn size(whole: &Arc<Whole>) -> u64 {
@@ -269,10 +299,10 @@ mod tests {
     #[test]
     fn what_is_in_no_log_stays_until_it_is_gone() {
         let mut bodies = Bodies::new(10);
-        bodies.keep(TRANSIENT, vec![whole(40), whole(40)]);
-        bodies.gone(body(TRANSIENT, 0));
-        assert!(bodies.get(body(TRANSIENT, 1)).is_some());
-        bodies.gone(body(TRANSIENT, 1));
+        let entry = bodies.keep(vec![whole(40), whole(40)]);
+        bodies.gone(body(entry, 0));
+        assert!(bodies.get(body(entry, 0)).is_none() && bodies.get(body(entry, 1)).is_some());
+        bodies.gone(body(entry, 1));
         assert_eq!(bodies.bytes(), 0);
     }
 

@@ -87,6 +87,9 @@ impl Node {
 
     /// There may be room in a queue again: those that wait for it get credit, in turn.
     pub(super) fn room_again(&mut self, queue: Place) {
+        if self.starved.is_empty() {
+            return;
+        }
         for link in self.starved.remove(&queue).into_iter().flatten() {
             self.try_again(link);
         }

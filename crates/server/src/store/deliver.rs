@@ -176,9 +176,9 @@ impl Node {
             let key = record.key;
             let id = (!settled || large).then(|| remember(receiver, &assignment));
             receiver.streaming.extend(id.filter(|_| large).map(|id| (id, None)));
-            self.says.push(Say::Deliver(Box::new(Deliver { key, link, id, tag, settled, message })));
+            self.says.push(Say::Deliver(Deliver { key, link, id, tag, settled, message }));
             if let (true, Some(acquisition)) = (settled && !large, assignment.acquisition) {
-                self.apply_outcome(side, acquisition, &amqp::DeliveryState::Accepted, None);
+                self.apply_outcome(side, acquisition, &amqp::DeliveryState::Accepted, None, time);
             }
         }
         // It is asked again when these are out.

@@ -10,12 +10,15 @@ use queue_log::{Condition, Log, LogError, Need, Part};
 use router_core::OutKey;
 
 use super::entry;
-use super::links::Arrival;
+use super::links::{Arrival, Side};
 use super::receive::Early;
 use crate::content::Whole;
 
 /// Bytes of messages that one entry holds at most, unless one message has more.
 const MOST_IN_ENTRY: u64 = 4 * 1024 * 1024;
+
+/// Commands for which memory is kept.
+const MOST_KEPT: usize = 4096;
 
 /// Who waits for what becomes of a command.
 #[derive(Debug)]
@@ -120,8 +123,6 @@ pub(super) struct Journal {
     flight_bytes: u64,
     /// The last entry that took effect.
     pub(super) applied: u64,
-    /// Entries of what lives in memory alone.
-    pub(super) unlogged: u64,
     /// The entry up to which the last checkpoint goes.
     pub(super) checkpointed: u64,
     /// Bytes appended since the last checkpoint.
@@ -150,8 +151,8 @@ impl Journal {
     /// # Errors
     /// If the log does not take it.
     pub(super) fn seal(&mut self, time: Millis) -> Result<Option<Sealed>, Box<Refused>> {
+        let Some(log) = self.log.as_ref().filter(|_| !self.gathering[0].is_empty()) else { return Ok(None) };
         let batch = std::mem::take(&mut self.gathering[0]);
-        let Some(log) = self.log.as_ref().filter(|_| !batch.is_empty()) else { return Ok(None) };
         let mut parts = Vec::with_capacity(1 + batch.bodies.len());
         parts.push(Part::Owned(entry::encode(time, &batch.commands)));
         parts.extend(batch.bodies.iter().map(|body| Part::from(Arc::clone(body))));
@@ -180,6 +181,15 @@ impl Journal {
     /// When the entry was written that has been on its way to the disk for longest.
     pub(super) fn oldest_in_flight(&self) -> Option<Millis> {
         self.flight.front().map(|entry| entry.time)
+    }
+
+    /// What is over is emptied, and its memory used for what gathers next.
+    pub(super) fn reuse(&mut self, side: Side, mut commands: Vec<Command>, waiters: Vec<(usize, Waiter)>) {
+        let next = &mut self.gathering[side as usize];
+        if next.is_empty() && commands.capacity() <= MOST_KEPT {
+            commands.clear();
+            (next.commands, next.waiters) = (commands, waiters);
+        }
     }
 
     /// Looks whether the log takes entries.

@@ -274,7 +274,8 @@ impl Node {
         if settled && let Some(acquisition) = receiver.unsettled.try_remove(id as usize).and_then(|of| of.acquisition) {
             // Only now can its file go.
             let state = if complete { DeliveryState::Accepted } else { DeliveryState::Released };
-            self.apply_outcome(side, acquisition, &state, None);
+            let time = self.clock();
+            self.apply_outcome(side, acquisition, &state, None, time);
         }
         let Some(key) = key else { return };
         self.say(if complete { Say::Received { key } } else { Say::Aborted { key } });

@@ -177,8 +177,8 @@ impl Store {
     }
 
     /// A receiver says something of a delivery.
-    pub(crate) fn receiver_says(&self, link: LinkRef, id: u32, state: Option<DeliveryState>, settled: bool) {
-        self.with(|node| node.receiver_says(link.link, id, state, settled));
+    pub(crate) fn receiver_says(&self, now: Now, link: LinkRef, id: u32, state: Option<DeliveryState>, settled: bool) {
+        self.with(|node| node.receiver_says(now, link.link, id, state, settled));
     }
 
     /// A sender says something of a delivery.

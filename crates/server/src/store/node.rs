@@ -11,12 +11,12 @@ use router_core::Now;
 use slab::Slab;
 
 use super::bodies::{Bodies, TRANSIENT};
-use super::journal::{InFlight, Journal, Waiter};
+use super::journal::{Batch, InFlight, Journal, Waiter};
 use super::large::Large;
 use super::links::{Admission, Arrival, Destination, Link, Place, Receiver, Role, Sender, Side};
 use super::reading::Reading;
 use super::relocation::Relocation;
-use super::say::Say;
+use super::say::{Say, Told};
 use super::signals::Signals;
 use super::templates::Templates;
 use super::transactions::Transactions;
@@ -40,6 +40,8 @@ pub(super) struct Node {
     pub(super) transactions: Transactions,
     pub(super) templates: Templates,
     pub(super) says: Vec<Say>,
+    /// Where what was said, and what came of it, is put: kept for its memory.
+    pub(super) spare: (Vec<Say>, Vec<Told>),
     /// Receivers for which something may be done.
     pub(super) ready: VecDeque<u32>,
     /// Receivers that drain.
@@ -77,6 +79,8 @@ pub(super) struct Node {
     /// Messages for topics with queues on both sides.
     pub(super) pairs: Slab<Pair>,
     output: Output,
+    /// Bytes of an entry of the log that are dead, and of which the log was not told: neighbours go together.
+    dead: (u64, u64),
 }
 
 /// A message that becomes one command for each side: its sender hears of it when both are known.
@@ -88,21 +92,31 @@ pub(super) struct Pair {
     pub(super) refusal: Option<ErrorCondition>,
 }
 
-/// Which link a consumer has, by side.
+/// Which link a consumer has, by side and the consumer's index.
 #[derive(Default)]
-pub(super) struct Consumers([HashMap<u64, u32>; 2]);
+pub(super) struct Consumers([Vec<Option<(ConsumerId, u32)>>; 2]);
 
 impl Consumers {
+    #[inline]
     pub(super) fn link_of(&self, side: Side, consumer: ConsumerId) -> Option<u32> {
-        self.0[side as usize].get(&consumer.raw()).copied()
+        let found = self.0[side as usize].get(consumer.index()).copied().flatten();
+        found.filter(|(id, _)| *id == consumer).map(|(_, link)| link)
     }
 
     pub(super) fn add(&mut self, side: Side, consumer: ConsumerId, link: u32) {
-        self.0[side as usize].insert(consumer.raw(), link);
+        let of = &mut self.0[side as usize];
+        if of.len() <= consumer.index() {
+            of.resize(consumer.index() + 1, None);
+        }
+        of[consumer.index()] = Some((consumer, link));
     }
 
     pub(super) fn remove(&mut self, side: Side, consumer: ConsumerId) {
-        self.0[side as usize].remove(&consumer.raw());
+        if let Some(place) = self.0[side as usize].get_mut(consumer.index())
+            && place.is_some_and(|(id, _)| id == consumer)
+        {
+            *place = None;
+        }
     }
 }
 
@@ -127,6 +141,7 @@ impl Node {
             transactions: Transactions::default(),
             templates: Templates::default(),
             says: Vec::new(),
+            spare: Default::default(),
             ready: VecDeque::new(),
             draining: Vec::new(),
             starved: HashMap::new(),
@@ -147,6 +162,7 @@ impl Node {
             prefix: String::new(),
             pairs: Slab::new(),
             output: Output::default(),
+            dead: (0, 0),
         }
     }
 
@@ -220,7 +236,8 @@ impl Node {
         if self.journal.is_full() {
             self.seal(time);
         }
-        says.append(&mut self.says);
+        // Both keep their memory.
+        std::mem::swap(says, &mut self.says);
     }
 
     /// What is to be done when nothing is to be said any more.
@@ -239,8 +256,9 @@ impl Node {
     fn take_notes(&mut self) {
         let durable = self.signals.durable();
         while let Some(entry) = self.journal.landed(durable) {
-            let InFlight { index, time, commands, waiters, .. } = entry;
-            self.apply(Side::Logged, EntryIndex(index), time, &commands, waiters);
+            let InFlight { index, time, commands, mut waiters, .. } = entry;
+            self.apply(Side::Logged, EntryIndex(index), time, &commands, &mut waiters);
+            self.journal.reuse(Side::Logged, commands, waiters);
         }
         let mut fetched = Vec::new();
         self.signals.take_fetched(&mut fetched);
@@ -272,35 +290,37 @@ impl Node {
     }
 
     fn apply_unlogged(&mut self, time: Millis) {
-        while !self.journal.gathering[Side::Memory as usize].is_empty() {
-            let batch = std::mem::take(&mut self.journal.gathering[Side::Memory as usize]);
-            let entry = TRANSIENT + self.journal.unlogged;
-            self.journal.unlogged += 1;
-            self.bodies.keep(entry, batch.bodies);
-            self.apply(Side::Memory, EntryIndex(entry), time, &batch.commands, batch.waiters);
-        }
         // Without a log there is nothing to wait for.
-        if self.journal.log.is_none() {
-            let batch = std::mem::take(&mut self.journal.gathering[Side::Logged as usize]);
-            if !batch.is_empty() {
-                let entry = TRANSIENT + self.journal.unlogged;
-                self.journal.unlogged += 1;
-                self.bodies.keep(entry, batch.bodies);
-                self.apply(Side::Logged, EntryIndex(entry), time, &batch.commands, batch.waiters);
+        let sides = if self.journal.log.is_none() { &Side::BOTH[..] } else { &[Side::Memory] };
+        for side in sides {
+            while !self.journal.gathering[*side as usize].is_empty() {
+                let batch = std::mem::take(&mut self.journal.gathering[*side as usize]);
+                let Batch { commands, bodies, mut waiters, .. } = batch;
+                let entry = self.bodies.keep(bodies);
+                self.apply(*side, EntryIndex(entry), time, &commands, &mut waiters);
+                self.journal.reuse(*side, commands, waiters);
             }
         }
     }
 
     /// Commands take effect.
-    fn apply(&mut self, side: Side, at: EntryIndex, time: Millis, commands: &[Command], waiters: Vec<(usize, Waiter)>) {
+    fn apply(
+        &mut self,
+        side: Side,
+        at: EntryIndex,
+        time: Millis,
+        commands: &[Command],
+        waiters: &mut Vec<(usize, Waiter)>,
+    ) {
         let mut output = std::mem::take(&mut self.output);
         output.clear();
         self.brokers[side as usize].apply(at, time, commands, &mut output);
         for event in output.events.drain(..) {
             self.happened(side, event);
         }
+        self.release_dead();
         self.note_changes(side, commands, &output.applied);
-        for (index, waiter) in waiters {
+        for (index, waiter) in waiters.drain(..) {
             if let Some(applied) = output.applied.get(index) {
                 self.applied(waiter, applied);
             }
@@ -339,12 +359,23 @@ impl Node {
         self.bodies.gone(body);
         match body {
             BodyRef::Log { entry, .. } if side == Side::Logged && entry < TRANSIENT => {
-                if let Some(log) = &self.journal.log {
-                    log.release(entry, size);
+                if self.dead.0 != entry {
+                    self.release_dead();
                 }
+                self.dead = (entry, self.dead.1 + size);
             }
             BodyRef::Log { .. } => {}
             BodyRef::Large { file } => self.large.remove(file),
+        }
+    }
+
+    /// Tells the log which bytes are dead.
+    fn release_dead(&mut self) {
+        let (entry, size) = std::mem::take(&mut self.dead);
+        if size > 0
+            && let Some(log) = &self.journal.log
+        {
+            log.release(entry, size);
         }
     }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use amqp::DeliveryState;
 use amqp::state::Modified;
-use queue_core::Outcome;
+use queue_core::{Millis, Outcome};
+use router_core::Now;
 
 use super::journal::Waiter;
 use super::links::{Role, Side};
@@ -14,10 +15,11 @@ use super::transactional::TransactionalState;
 
 impl Node {
     /// A receiver says something of a delivery, or settles it, or both.
-    pub(super) fn receiver_says(&mut self, link: u32, id: u32, state: Option<DeliveryState>, settled: bool) {
+    pub(super) fn receiver_says(&mut self, now: Now, link: u32, id: u32, state: Option<DeliveryState>, settled: bool) {
+        let time = self.time(now);
         let Some(receiver) = self.receiver_mut(link) else { return };
-        let Some(delivery) = receiver.unsettled.get(id as usize) else { return };
-        if delivery.in_txn {
+        let Some(unsettled) = receiver.unsettled.get_mut(id as usize) else { return };
+        if unsettled.in_txn {
             // What was said stands until the transaction is over.
             if settled {
                 self.settled_in_transaction(link, id, state);
@@ -33,31 +35,21 @@ impl Node {
             _ if settled => {}
             _ => return,
         }
-        let Some(delivery) = self.receiver_mut(link).and_then(|receiver| {
-            let default = receiver.default_outcome.clone();
-            let delivery = receiver.unsettled.get_mut(id as usize)?;
-            if delivery.answered {
-                // What was said first is final; now the delivery is over for the receiver too.
-                if settled {
-                    receiver.unsettled.remove(id as usize);
-                }
-                return None;
-            }
-            delivery.answered = true;
-            Some((
-                receiver.place.side,
-                delivery.acquisition,
-                state.filter(DeliveryState::is_terminal).unwrap_or(default),
-            ))
-        }) else {
-            return;
-        };
-        let (side, acquisition, state) = delivery;
+        let is_final = std::mem::replace(&mut unsettled.answered, true);
+        let (side, acquisition) = (receiver.place.side, unsettled.acquisition);
         if settled {
-            self.forget_delivery(link, id);
+            receiver.unsettled.remove(id as usize);
         }
+        if is_final {
+            // What was said first holds.
+            return;
+        }
+        let state = match state {
+            Some(state) if state.is_terminal() => state,
+            _ => receiver.default_outcome.clone(),
+        };
         match acquisition {
-            Some(acquisition) => self.apply_outcome(side, acquisition, &state, (!settled).then_some((link, id))),
+            Some(acquisition) => self.apply_outcome(side, acquisition, &state, (!settled).then_some((link, id)), time),
             // Whoever browses has nothing to say.
             None if !settled => self.settlement_applied(&Waiter::Settlement { link, id }),
             None => {}
@@ -71,8 +63,8 @@ impl Node {
         acquisition: queue_core::AcqId,
         state: &DeliveryState,
         waits: Option<(u32, u32)>,
+        time: Millis,
     ) {
-        let time = self.clock();
         let waiter = match waits {
             Some((link, id)) => Waiter::Settlement { link, id },
             None => Waiter::Nobody,

@@ -18,6 +18,9 @@ use crate::content::Whole;
 const READERS: usize = 1;
 /// Bytes that are read from the log at once.
 const AHEAD: usize = 1024 * 1024;
+/// Messages, and bytes of them, with which a shard is woken at most.
+const MOST: usize = 256;
+const MOST_BYTES: usize = 1024 * 1024;
 
 /// Those who read.
 pub(super) struct Reading {
@@ -52,19 +55,34 @@ impl Reading {
 }
 
 fn read(log: &Log, reader: &mut Reader, asked: &Mutex<Receiver<BodyRef>>, signals: &Signals) {
+    let (mut wanted, mut read) = (Vec::new(), Vec::new());
     loop {
-        let next = asked.lock().recv();
-        let Ok(body) = next else { return };
-        let read = match body {
-            // The first part is what the entry says, the messages follow.
-            BodyRef::Log { entry, part } => reader.part(entry, part + 1),
-            BodyRef::Large { file } => {
-                let kept = log.open_large(file).and_then(|mut file| super::large::beginning(&mut file));
-                kept.map(|kept| opaque::beginning(&kept).to_vec())
+        {
+            let asked = asked.lock();
+            let Ok(first) = asked.recv() else { return };
+            wanted.push(first);
+            wanted.extend(asked.try_iter().take(MOST - 1));
+        }
+        let mut bytes = 0;
+        for body in wanted.drain(..) {
+            let found = match body {
+                // The first part is what the entry says, the messages follow.
+                BodyRef::Log { entry, part } => reader.part(entry, part + 1),
+                BodyRef::Large { file } => {
+                    let kept = log.open_large(file).and_then(|mut file| super::large::beginning(&mut file));
+                    kept.map(|kept| opaque::beginning(&kept).to_vec())
+                }
+            };
+            bytes += found.as_ref().map_or(0, Vec::len);
+            read.push(Fetched { body, read: found.map(Whole::plain).map_err(|error| error.to_string()) });
+            if bytes >= MOST_BYTES {
+                bytes = 0;
+                signals.fetched(&mut read);
             }
-        };
-        let read = read.map(Whole::plain).map_err(|error| error.to_string());
-        signals.fetched(Fetched { body, read });
+        }
+        if !read.is_empty() {
+            signals.fetched(&mut read);
+        }
     }
 }
 

@@ -62,6 +62,9 @@ impl Node {
 
     /// A message was read: if that was to append it once more, it is.
     pub(super) fn relocate_one(&mut self, body: BodyRef) {
+        if self.relocation.reading.is_empty() {
+            return;
+        }
         let Some(of) = self.relocation.reading.remove(&body) else { return };
         let Some(whole) = self.bodies.get(body).cloned() else { return };
         self.relocation.under_way += 1;

@@ -9,6 +9,9 @@ use super::Store;
 use crate::content::Content;
 use crate::shard::{LinkRef, ShardHost, Stored};
 
+/// Things to be said for which memory is kept.
+const MOST_KEPT: usize = 4096;
+
 /// One thing to be said.
 pub(super) enum Say {
     /// A link of the core's is attached here.
@@ -24,7 +27,7 @@ pub(super) enum Say {
     /// So much was not used.
     Drained { key: LinkKey, returned: u32 },
     /// A delivery.
-    Deliver(Box<Deliver>),
+    Deliver(Deliver),
     /// The rest of one.
     Received { key: InKey },
     /// There is no rest.
@@ -76,8 +79,7 @@ impl Store {
             return;
         }
         let now = host.now();
-        let mut told = Vec::new();
-        let mut says = Vec::new();
+        let (mut says, mut told) = std::mem::take(&mut self.node.lock().spare);
         loop {
             // Whatever is noted from here on is seen now or has the store pumped once more.
             self.signals.set_idle();
@@ -93,6 +95,8 @@ impl Store {
             }
             host.after_store(core);
         }
+        says.shrink_to(MOST_KEPT);
+        self.node.lock().spare = (says, told);
         self.rest(now, host);
     }
 

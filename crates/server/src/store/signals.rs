@@ -92,9 +92,9 @@ impl Signals {
         self.condition.swap(false, Ordering::AcqRel)
     }
 
-    /// A reader has read.
-    pub(super) fn fetched(&self, fetched: Fetched) {
-        self.fetched.lock().push(fetched);
+    /// A reader has read these.
+    pub(super) fn fetched(&self, fetched: &mut Vec<Fetched>) {
+        self.fetched.lock().append(fetched);
         self.call();
     }
 

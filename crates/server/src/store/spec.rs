@@ -24,7 +24,7 @@ pub(crate) struct StoreSettings {
 
 impl StoreSettings {
     /// What a person would choose.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "measure"))]
     pub(crate) fn at(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),

@@ -200,7 +200,8 @@ impl Node {
             logging::log!(ROUTER_CORE, Warning, "A delivery was settled in a transaction that there is not");
             if settled {
                 self.forget_delivery(link, id);
-                self.apply_outcome(side, acquisition, &DeliveryState::Released, None);
+                let time = self.clock();
+                self.apply_outcome(side, acquisition, &DeliveryState::Released, None, time);
             }
             return;
         };
@@ -329,7 +330,7 @@ impl Node {
             }
             command.iter().for_each(|command| self.broker(side).withdraw(command, time));
             if let Some(state) = settled {
-                self.apply_outcome(side, acquisition, &state, None);
+                self.apply_outcome(side, acquisition, &state, None, time);
             } else if let Some(delivery) = self.delivery_mut(link, id) {
                 (delivery.in_txn, delivery.answered) = (false, false);
             }
