@@ -80,7 +80,6 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { name: "unsettled-anonymous-policy", more: More::AnonymousPolicy, ..PLAIN },
     Scenario { name: "served", by: By::Server, ..PLAIN },
     Scenario { name: "served-queue", by: By::Queue { durable: false }, ..PLAIN },
-    Scenario { name: "served-queue-paced", by: By::Queue { durable: false }, per_turn: 1, ..PLAIN },
     Scenario { name: "served-queue-durable", by: By::Queue { durable: true }, ..PLAIN },
     Scenario { name: "served-queue-durable-1KiB", by: By::Queue { durable: true }, size: 1024, ..PLAIN },
 ];
