@@ -251,3 +251,14 @@ fn rates_are_shown_for_who_waits_a_second() {
     let rates = json(&stored.out("queue show orders --rates --json"));
     assert_eq!((&rates["inPerSecond"], &rates["outPerSecond"]), (&0.0.into(), &0.0.into()));
 }
+
+#[test]
+fn a_topic_with_messages_is_deleted_by_force_only() {
+    let stored = Stored::start("topic-force", "topic {\n address: news\n}\n");
+    stored.out("receive news --container me --subscription mine --wait 1");
+    stored.out("send news one");
+    let refused = stored.refused("manage delete --type topic --name news");
+    assert!(refused.contains("'news' is in use: a subscription has messages"), "{refused}");
+    stored.out("manage delete --type topic --name news --force");
+    assert!(!stored.out("queue list").contains("news"));
+}

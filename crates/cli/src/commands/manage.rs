@@ -53,6 +53,10 @@ pub(super) struct ManageArguments {
     #[arg(long, value_name = "JSON")]
     properties: Option<String>,
 
+    /// Delete a queue or topic even if it has messages, which are lost, or consumers, which are detached
+    #[arg(long)]
+    force: bool,
+
     /// Print JSON on one line
     #[arg(long)]
     compact: bool,
@@ -77,6 +81,7 @@ pub(super) fn run(arguments: ManageArguments, out: &mut dyn Write) -> Result<(),
         stdin: arguments.stdin,
         body: arguments.body,
         properties: arguments.properties,
+        force: arguments.force,
         indent: (!arguments.compact).then_some(2),
     };
     let most = request.most_words();

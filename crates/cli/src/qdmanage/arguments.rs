@@ -68,6 +68,8 @@ pub(super) fn parse(words: &[String]) -> Result<(Request, Parsed), Stop> {
         body: text("--body"),
         properties: text("--properties"),
         // Python takes any other negative number like 0.
+        // The old tool has no such option.
+        force: false,
         indent: (indent != -1).then(|| usize::try_from(indent).unwrap_or(0)),
     };
     let most = request.most_words();

@@ -35,6 +35,8 @@ pub struct Request {
     pub body: Option<String>,
     /// JSON, for operations other than the standard ones.
     pub properties: Option<String>,
+    /// A deletion is to be done whatever is lost by it (queues and topics).
+    pub force: bool,
     /// Blanks by which JSON is indented; `None`: all on one line.
     pub indent: Option<usize>,
 }

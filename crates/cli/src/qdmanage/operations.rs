@@ -59,6 +59,7 @@ impl Operation {
                 Self::Each { requests: maps.into_iter().map(|map| message(&operation, request, map)).collect(), list }
             }
             "READ" => Self::Each { requests: vec![message(&operation, request, Map::new())], list: false },
+            "DELETE" if request.force => Self::Silent(message(&operation, request, Map::new()).with("force", true)),
             "DELETE" => Self::Silent(message(&operation, request, Map::new())),
             "GET-TYPES" | "GET-ATTRIBUTES" | "GET-OPERATIONS" | "GET-ANNOTATIONS" | "GET-MGMT-NODES" => {
                 Self::Get { operation, entity_type: full.or_else(|| request.words.first().cloned()) }
