@@ -1,6 +1,8 @@
 //! Links come and go.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use amqp::condition::names;
@@ -28,6 +30,10 @@ const CAPABILITIES: [&str; 6] = ["queue", "topic", "shared", "global", "durable"
 
 /// Queues beyond which none are made because a client asks for them, so that nobody fills memory and start-up with them.
 const MOST_QUEUES: usize = 100_000;
+/// Bytes of their addresses.
+const MOST_ADDRESS: usize = 1024;
+/// Bytes of the name of a consumer: it is kept with each message that is not for it.
+const MOST_NAME: usize = 128;
 
 impl Node {
     /// The core wants a link. Its number is returned; it is attached, and answered, when the store is pumped.
@@ -141,7 +147,7 @@ impl Node {
             exclusive: receive.exclusive && !browses,
             priority: receive.priority,
             filter: selector.is_some(),
-            ..ConsumerSettings::new(&*open.name)
+            ..ConsumerSettings::new(consumer_name(&open.name))
         };
         let consumer = self.broker(place.side).subscribe(place.queue, settings).map_err(|error| refusal(&error))?;
         self.consumers.add(place.side, consumer, link);
@@ -192,7 +198,7 @@ impl Node {
         receives: bool,
     ) -> Result<Option<Destination>, ErrorCondition> {
         if let Some(lifetime) = node.dynamic {
-            self.may_make()?;
+            self.may_make("")?;
             self.make_dynamic(link, lifetime, receives);
             return Ok(None);
         }
@@ -209,7 +215,7 @@ impl Node {
         match self.templates.best(address) {
             Some(_) if !is_plain(address) => Err(ErrorCondition::new(names::INVALID_FIELD, not_plain(address))),
             Some(template) => {
-                self.may_make()?;
+                self.may_make(address)?;
                 Ok(QueueSettings { address: address.into(), ..template })
             }
             None => Err(ErrorCondition::new(
@@ -221,8 +227,14 @@ impl Node {
         }
     }
 
-    /// Whether there may be one more queue that a client has made.
-    fn may_make(&self) -> Result<(), ErrorCondition> {
+    /// Whether there may be one more queue that a client has made, of this address.
+    fn may_make(&self, address: &str) -> Result<(), ErrorCondition> {
+        if address.len() > MOST_ADDRESS {
+            let text = format!(
+                "The address of a queue has at most {MOST_ADDRESS} bytes; a subscription's has its names in it"
+            );
+            return Err(invalid(text));
+        }
         let count: usize = self.brokers.iter().map(queue_core::Broker::queue_count).sum();
         if count < MOST_QUEUES {
             return Ok(());
@@ -297,7 +309,7 @@ impl Node {
             }
             None => {}
         }
-        self.may_make()?;
+        self.may_make(&address)?;
         let durable = receive.survives && receive.durable;
         let side = Side::of(durable);
         let settings = QueueSettings {
@@ -456,6 +468,17 @@ impl Node {
     }
 }
 
+/// The name of a consumer: that of its link, or its beginning and what tells it from others.
+fn consumer_name(link: &str) -> Cow<'_, str> {
+    if link.len() <= MOST_NAME {
+        return link.into();
+    }
+    let end = (0..=MOST_NAME - 17).rev().find(|end| link.is_char_boundary(*end)).unwrap_or(0);
+    let mut hash = DefaultHasher::new();
+    link.hash(&mut hash);
+    format!("{}~{:016x}", &link[..end], hash.finish()).into()
+}
+
 /// Of the capabilities asked for, those that there are.
 fn granted(asked: &[Symbol]) -> Vec<Symbol> {
     asked.iter().filter(|asked| CAPABILITIES.contains(&asked.as_str())).cloned().collect()
@@ -502,4 +525,18 @@ fn subscription_address(topic: &str, link: &str, receive: &Receive) -> String {
     // Links that share a subscription cannot have one name on one connection: clients number them behind a bar.
     let name = name.split_once('|').map_or(name, |(name, _)| name);
     queue_core::subscription_address(topic, client, name, receive.global)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_of_consumers_are_shortened_and_stay_apart() {
+        let long = |last: &str| format!("{}{last}", "ä".repeat(1000));
+        let (one, other) = (long("1"), long("2"));
+        assert_eq!(consumer_name("short"), "short");
+        assert!(consumer_name(&one).len() <= MOST_NAME);
+        assert_ne!(consumer_name(&one), consumer_name(&other));
+    }
 }
