@@ -58,7 +58,7 @@ impl Search<'_> {
 
     pub(super) fn tires(&mut self) -> bool {
         self.patience = self.patience.saturating_sub(1);
-        self.patience == 0
+        self.patience == 0 || self.matcher.tires()
     }
 
     /// Goes on through all messages from where the consumer has come to.

@@ -39,6 +39,11 @@ pub enum Match {
 pub trait Matcher {
     /// Whether this message is for this consumer.
     fn matches(&mut self, consumer: ConsumerId, candidate: &Candidate<'_>) -> Match;
+
+    /// Whether looking has taken long enough for now: what is left is looked at in another call. Asked after each message.
+    fn tires(&mut self) -> bool {
+        false
+    }
 }
 
 /// For hosts without filters: every message is for everybody.

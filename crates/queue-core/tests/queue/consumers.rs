@@ -104,6 +104,31 @@ fn a_filter_looks_at_each_message_once() {
 }
 
 #[test]
+fn looking_that_has_taken_long_enough_goes_on_in_another_call() {
+    struct Slow(Even);
+    impl Matcher for Slow {
+        fn matches(&mut self, consumer: ConsumerId, candidate: &Candidate<'_>) -> Match {
+            self.0.matches(consumer, candidate)
+        }
+
+        fn tires(&mut self) -> bool {
+            self.0.asked.is_multiple_of(10)
+        }
+    }
+    let (mut host, queue) = Host::with(|_| {});
+    (0..95).for_each(|_| drop(host.send(queue, 1)));
+    host.send(queue, 2).unwrap();
+    host.subscribe(queue, 10, filtered());
+    let mut slow = Slow(Even::default());
+    for call in 1..=9 {
+        assert_eq!(host.broker.next_delivery(host.now, &mut slow), None);
+        assert_eq!((slow.0.asked, host.broker.next_timeout()), (10 * call, Some(0)));
+    }
+    let found = host.broker.next_delivery(host.now, &mut slow).unwrap();
+    assert_eq!((found.size, slow.0.asked), (2, 96));
+}
+
+#[test]
 fn a_filter_that_needs_bytes_waits_for_them_while_others_go_on() {
     struct Absent;
     impl Matcher for Absent {

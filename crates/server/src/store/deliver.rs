@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use queue_core::{Assignment, BodyRef, Candidate, ConsumerId, Match, Matcher, Millis};
 use router_core::Now;
@@ -17,6 +18,8 @@ use super::say::{Deliver, Leaving, Say, Told};
 const AHEAD: u32 = 64;
 /// Deliveries on one link before it is looked whether the next one would leave at once.
 const STRIDE: usize = 16;
+/// How long filters look at messages before everybody else has a turn.
+const LOOKING: Duration = Duration::from_millis(5);
 /// Bytes of those.
 const STRIDE_BYTES: usize = 128 * 1024;
 
@@ -115,10 +118,14 @@ impl Node {
     /// Has the queues of one side choose.
     fn choose(&mut self, side: Side, time: Millis) {
         loop {
-            let Self { brokers, links, bodies, consumers, waiting_filters, .. } = self;
-            let mut matcher = Looks { side, links, bodies, consumers, waiting: waiting_filters };
+            let Self { brokers, links, bodies, consumers, waiting_filters, looking, .. } = self;
+            let mut matcher = Looks { side, links, bodies, consumers, waiting: waiting_filters, since: looking };
             let Some(assignment) = brokers[side as usize].next_delivery(time, &mut matcher) else { break };
             self.assigned(side, assignment);
+            if has_looked_enough(self.looking) {
+                // The others' turn: the broker says that it has more to do.
+                break;
+            }
         }
     }
 
@@ -239,6 +246,12 @@ struct Looks<'a> {
     bodies: &'a Bodies,
     consumers: &'a super::node::Consumers,
     waiting: &'a mut HashMap<BodyRef, Vec<(Side, ConsumerId)>>,
+    since: &'a mut Option<Instant>,
+}
+
+/// Whether filters have been looking at messages, since then, for as long as others may wait.
+fn has_looked_enough(since: Option<Instant>) -> bool {
+    since.is_some_and(|since| since.elapsed() >= LOOKING)
 }
 
 impl Matcher for Looks<'_> {
@@ -246,6 +259,7 @@ impl Matcher for Looks<'_> {
         let link = self.consumers.link_of(self.side, consumer).and_then(|link| self.links.get(link as usize));
         let Some(Role::Receiver(receiver)) = link.map(|link| &link.role) else { return Match::No };
         let Some(selector) = &receiver.selector else { return Match::Yes };
+        self.since.get_or_insert_with(Instant::now);
         let Some(whole) = self.bodies.beginning(candidate.body) else {
             if self.bodies.is_unreadable(candidate.body) {
                 return Match::No;
@@ -255,5 +269,9 @@ impl Matcher for Looks<'_> {
         };
         let context = selector::Context { delivery_count: Some(candidate.delivery_count) };
         if selector.matches_with(opaque::sections(whole.bytes()), &context) { Match::Yes } else { Match::No }
+    }
+
+    fn tires(&mut self) -> bool {
+        has_looked_enough(*self.since)
     }
 }

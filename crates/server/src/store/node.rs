@@ -60,6 +60,8 @@ pub(super) struct Node {
     pub(super) waiting_filters: HashMap<BodyRef, Vec<(Side, ConsumerId)>>,
     /// Links whose next message is being read back.
     pub(super) waiting_links: HashMap<BodyRef, Vec<u32>>,
+    /// Since when filters have been looking at messages in this turn.
+    pub(super) looking: Option<Instant>,
     /// Senders that wait for memory.
     pub(super) crowded: VecDeque<u32>,
     /// Bytes of messages in memory alone from which on their senders wait.
@@ -151,6 +153,7 @@ impl Node {
             epoch: 1,
             waiting_filters: HashMap::new(),
             waiting_links: HashMap::new(),
+            looking: None,
             crowded: VecDeque::new(),
             most_transient: crate::process::memory::available().map_or(MOST_TRANSIENT, |all| all / TRANSIENT_SHARE),
             relocation: Relocation::default(),
@@ -246,6 +249,7 @@ impl Node {
         self.seal(time);
         self.checkpoint_if_due();
         self.bodies.trim();
+        self.looking = None;
         let next = Side::BOTH.into_iter().filter_map(|side| self.brokers[side as usize].next_timeout()).min();
         let retry = self.journal.stuck.is_some().then_some(time + 1000);
         let next = next.into_iter().chain(retry).min();
