@@ -78,6 +78,7 @@ impl<H: Host> Core<H> {
             receivers: LinkList::default(),
             senders: LinkList::default(),
             at_edge: [0; 2],
+            internal: 0,
             treatment: making.treatment,
             permanent: false,
             within: Within::Nothing,

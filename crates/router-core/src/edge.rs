@@ -3,8 +3,8 @@
 //! The edge protocol (crate `router-net`) decides which links an edge router has on its uplink, and what is said on them.
 //! The core attaches them, forwards over them, and tells what the protocol has to know ([`EdgeEvent`]).
 
-use crate::address::Within;
 use crate::address::key::{Class, parse};
+use crate::address::{Address, Within};
 use crate::arena::{NONE, index_of};
 use crate::bind::Making;
 use crate::core::Core;
@@ -350,12 +350,18 @@ impl<H: Host> Core<H> {
         if at_edge && !incoming {
             self.addresses[addr].look_beyond();
         }
-        // An edge router's own uplink is neither a consumer nor a producer for others.
-        let counts = !(at_edge && self.settings.mode == Mode::Edge);
+        let internal = !incoming && self.connections[self.links[link].conn].info.internal;
+        if internal {
+            let count = &mut self.addresses[addr].internal;
+            *count = if present { *count + 1 } else { *count - 1 };
+        }
+        // An edge router's own uplink is neither a consumer nor a producer for others. Nor is its own queue: links are led there,
+        // and what names it comes down by no link to it. A link to it from the interior would be led there as well, and take out
+        // of the queue what it puts in.
+        let counts = !((at_edge || internal) && self.settings.mode == Mode::Edge);
         let address = &self.addresses[addr];
         let list = if incoming { address.senders.len } else { address.receivers.len };
-        let uplinks = if self.settings.mode == Mode::Edge { address.at_edge[usize::from(incoming)] } else { 0 };
-        let first_or_last = counts && list - uplinks == u32::from(present);
+        let first_or_last = counts && list - self.not_for_others(address, incoming) == u32::from(present);
         if incoming {
             self.producer_changed(host, link, addr, present, first_or_last);
         } else {
@@ -370,8 +376,16 @@ impl<H: Host> Core<H> {
     /// Whether no link takes what is for an address, but those of an edge router's own uplink.
     pub(crate) fn has_no_receiver_here(&self, addr: u32) -> bool {
         let address = &self.addresses[addr];
-        let uplinks = if self.settings.mode == Mode::Edge { address.at_edge[0] } else { 0 };
-        address.receivers.len == uplinks
+        address.receivers.len == self.not_for_others(address, false)
+    }
+
+    /// How many links of an address others need not know of.
+    fn not_for_others(&self, address: &Address, incoming: bool) -> u32 {
+        match self.settings.mode {
+            Mode::Edge if incoming => address.at_edge[1],
+            Mode::Edge => address.at_edge[0] + address.internal,
+            _ => 0,
+        }
     }
 
     fn producer_changed(&mut self, host: &mut H, link: u32, addr: u32, present: bool, first_or_last: bool) {

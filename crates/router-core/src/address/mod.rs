@@ -61,6 +61,8 @@ pub(crate) struct Address {
     pub(crate) senders: LinkList,
     /// How many of the receivers, and of the senders, are on connections between an edge router and the interior.
     pub(crate) at_edge: [u32; 2],
+    /// How many of the receivers are the surroundings' own.
+    pub(crate) internal: u32,
     /// How deliveries are distributed; fixed when the entry is made.
     pub(crate) treatment: Treatment,
     /// Never removed.
