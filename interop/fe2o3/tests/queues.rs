@@ -136,12 +136,9 @@ async fn each_outcome_does_what_it_should() {
     let delivery = next(&mut receiver).await;
     assert_eq!(delivery.message().header.as_ref().map_or(0, |header| header.delivery_count), 0);
     let mut annotations = OrderedMap::new();
-    annotations.insert(Symbol::from("x-opt-why").into(), Value::String("torn".to_owned()));
-    let how = Modified {
-        delivery_failed: Some(true),
-        undeliverable_here: None,
-        message_annotations: Some(annotations.into()),
-    };
+    annotations.insert(Symbol::from("x-opt-why"), Value::String("torn".to_owned()));
+    let how =
+        Modified { delivery_failed: Some(true), undeliverable_here: None, message_annotations: Some(annotations) };
     receiver.modify(&delivery, how).await.unwrap();
     let delivery = next(&mut receiver).await;
     assert_eq!(delivery.message().header.as_ref().map_or(0, |header| header.delivery_count), 1);
