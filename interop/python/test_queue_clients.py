@@ -7,7 +7,7 @@ from proton import Message, Terminus, symbol, ulong
 from support.management import Management
 from support.peer import RECEIVER_SECOND, SETTLED, UNSETTLED
 from support.queues import (
-    DELETE_ON_CLOSE, DELETE_ON_NO_LINKS, DELETE_ON_NO_LINKS_OR_MESSAGES, DELETE_ON_NO_MESSAGES, SELECTOR, browsing, capabilities, living, selector, surviving,
+    DELETE_ON_CLOSE, DELETE_ON_NO_LINKS, DELETE_ON_NO_LINKS_OR_MESSAGES, DELETE_ON_NO_MESSAGES, SELECTOR, browsing, capabilities, living, selector, surviving, with_store,
 )
 
 _numbers = itertools.count(1)
@@ -29,13 +29,7 @@ queue {{
 
 @pytest.fixture(scope="module")
 def router(tmp_path_factory):
-    from support.router import Router
-
-    folder = tmp_path_factory.mktemp("queues")
-    router = Router(folder, sections=SECTIONS.format(store=folder / "store")).start()
-    yield router
-    assert router.is_running(), router.told()
-    assert router.stop() == 0
+    yield from with_store(tmp_path_factory.mktemp("queues"), SECTIONS)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from proton import Message, symbol
 from support.management import Management
 from support.network import Network
-from support.queues import DELETE_ON_CLOSE, browsing, capabilities, living, selector
+from support.queues import DELETE_ON_CLOSE, browsing, capabilities, living, selector, with_store
 from support.router import wait_until
 from support.wire import (
     ACCEPTED, ATTACH, DETACH, DISPOSITION, END, FLOW, RELEASED, SOURCE, TARGET, TRANSFER, Described, Symbol,
@@ -50,13 +50,7 @@ topic {{
 
 @pytest.fixture(scope="module")
 def router(tmp_path_factory):
-    from support.router import Router
-
-    folder = tmp_path_factory.mktemp("faults")
-    router = Router(folder, sections=SECTIONS.format(store=folder / "store")).start()
-    yield router
-    assert router.is_running(), router.told()
-    assert router.stop() == 0
+    yield from with_store(tmp_path_factory.mktemp("faults"), SECTIONS)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from proton import Delivery, Described, Message, ulong
 from support.broker import DISCHARGE, TRANSACTIONAL
 from support.peer import OUTCOMES
-from support.queues import Transactions, post, retire
+from support.queues import Transactions, post, retire, with_store
 from test_queue_clients import becomes, depth, send
 
 _numbers = itertools.count(1)
@@ -29,13 +29,7 @@ queue {{
 
 @pytest.fixture(scope="module")
 def router(tmp_path_factory):
-    from support.router import Router
-
-    folder = tmp_path_factory.mktemp("transactions")
-    router = Router(folder, sections=SECTIONS.format(store=folder / "store")).start()
-    yield router
-    assert router.is_running(), router.told()
-    assert router.stop() == 0
+    yield from with_store(tmp_path_factory.mktemp("transactions"), SECTIONS)
 
 
 @pytest.fixture

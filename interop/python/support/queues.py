@@ -1,8 +1,9 @@
-"""What tests of queues say at an attach and about deliveries: termini, filters, lifetimes, transactions."""
+"""What tests of queues say at an attach and about deliveries: termini, filters, lifetimes, transactions; a router that has some."""
 
 from proton import Data, Described, Message, Terminus, symbol, ulong
 
 from .broker import DECLARE, DECLARED, DISCHARGE, TRANSACTIONAL
+from .router import Router
 
 #: Descriptors of lifetime policies (part 3 of the specification, section 3.5.10 and following).
 DELETE_ON_CLOSE, DELETE_ON_NO_LINKS, DELETE_ON_NO_MESSAGES, DELETE_ON_NO_LINKS_OR_MESSAGES = range(0x2B, 0x2F)
@@ -98,3 +99,11 @@ def retire(received, transaction, outcome, settle=False):
     if settle:
         received.delivery.settle()
     return received
+
+
+def with_store(folder, sections):
+    """A router whose store is in `folder`, for a fixture; it must still be there at the end, and stop in order."""
+    router = Router(folder, sections=sections.format(store=folder / "store")).start()
+    yield router
+    assert router.is_running(), router.told()
+    assert router.stop() == 0
