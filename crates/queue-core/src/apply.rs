@@ -56,7 +56,7 @@ impl Broker {
 
     fn apply_one(&mut self, command: &Command, context: &mut Context<'_>) -> Applied {
         match command {
-            Command::CreateQueue(settings) => self.create_queue(settings, false).map(crate::Done::Created),
+            Command::CreateQueue(settings) => self.create_queue(settings).map(crate::Done::Created),
             Command::ChangeQueue { queue, settings } => self.change_queue(*queue, settings, context),
             Command::DeleteQueue { queue, if_empty, orphans } => {
                 self.delete_queue(*queue, *if_empty, *orphans, context)

@@ -110,7 +110,9 @@ pub enum Orphans {
 /// A change of the replicated half.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// A new queue. [`Done::Created`](crate::Done::Created) says its id.
+    /// A new queue. [`Done::Created`](crate::Done::Created) says its id. The host has the queues made, in the same entry, that
+    /// its dead letters and expired messages go to ([`QueueSettings::graves`]), so that they are there before the first of
+    /// these; if they are not any more, they are made again then.
     CreateQueue(Box<QueueSettings>),
     /// Other settings for a queue. Its address cannot change. Messages that are there keep their place and their expiry.
     ChangeQueue {

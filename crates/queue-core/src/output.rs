@@ -90,7 +90,7 @@ pub enum Event {
         /// How many.
         size: u64,
     },
-    /// A dead-letter or expiry address led nowhere, and a queue was made for it.
+    /// A dead-letter or expiry address led nowhere when a message was to go there, and a queue was made for it.
     QueueMade(QueueId),
     /// A queue is gone, with its consumers: their links are to be detached with `amqp:resource-deleted`.
     QueueDeleted {

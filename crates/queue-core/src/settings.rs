@@ -93,7 +93,8 @@ pub struct QueueSettings {
     pub auto_delete_delay: Millis,
     /// Whose going deletes it, with [`Lifetime::OnClose`]. A number of the host's.
     pub owner: Option<u64>,
-    /// It was made because a dead-letter or expiry address led nowhere.
+    /// It was made because a dead-letter or expiry address led nowhere ([`QueueSettings::grave`]): nobody has said what it
+    /// is to be like.
     pub auto_created: bool,
 }
 
@@ -133,6 +134,18 @@ impl QueueSettings {
             owner: None,
             auto_created: false,
         }
+    }
+
+    /// What the queue at this address is like, if there is none when dead letters or expired messages of a queue with these
+    /// settings are to go there.
+    pub fn grave(&self, address: Arc<str>) -> Self {
+        Self { durable: self.durable, auto_created: true, ..Self::new(address) }
+    }
+
+    /// The addresses that its dead letters and expired messages go to.
+    pub fn graves(&self) -> impl Iterator<Item = &Arc<str>> {
+        let named = self.dead_letter_address.iter().chain(&self.expiry_address);
+        named.filter(|address| **address != self.address)
     }
 
     /// Milliseconds before a message is delivered again of which `failed` deliveries have failed.

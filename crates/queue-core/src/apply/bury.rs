@@ -119,7 +119,7 @@ impl Broker {
                     return self.bound(topic).filter(|id| *id != corpse.from && !full(id)).collect();
                 }
                 None => {
-                    let Ok(id) = self.create_queue(&QueueSettings::new(address.clone()), true) else {
+                    let Ok(id) = self.create_queue(&corpse.settings.grave(address.clone())) else {
                         return Vec::new();
                     };
                     context.events.push(Event::QueueMade(id));

@@ -18,7 +18,7 @@ impl Broker {
         self.last_id
     }
 
-    pub(super) fn create_queue(&mut self, settings: &QueueSettings, auto_created: bool) -> Result<QueueId, Refused> {
+    pub(super) fn create_queue(&mut self, settings: &QueueSettings) -> Result<QueueId, Refused> {
         if let Some(problem) = settings.problem() {
             return Err(Refused::BadSettings(problem));
         }
@@ -29,10 +29,9 @@ impl Broker {
             return Err(Refused::NoTopic);
         }
         let id = QueueId(self.next_id());
-        let settings = QueueSettings { auto_created, ..settings.clone() };
-        self.bind(&settings, id);
+        self.bind(settings, id);
         self.by_address.insert(settings.address.clone(), Node::Queue(id));
-        self.queues.insert(id, Box::new(Queue::new(id, Arc::new(settings))));
+        self.queues.insert(id, Box::new(Queue::new(id, Arc::new(settings.clone()))));
         Ok(id)
     }
 

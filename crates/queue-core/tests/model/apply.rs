@@ -98,7 +98,7 @@ impl Queues {
                 return bound.into_iter().map(|queue| queue.settings.address.to_string()).collect();
             }
             let Some(queue) = self.all.get(&*address) else {
-                let settings = QueueSettings { auto_created: true, ..QueueSettings::new(address.clone()) };
+                let settings = settings.grave(address.clone());
                 // Its id is told by the event.
                 self.all.insert(address.to_string(), Queue::new(QueueId(0), settings));
                 return vec![address.to_string()];
@@ -152,7 +152,7 @@ impl Queues {
             Command::ChangeQueue { queue, settings } => self.change(*queue, settings),
             Command::CreateQueue(settings) => {
                 let address = settings.address.to_string();
-                if self.all.contains_key(&address) {
+                if address == TOPIC || self.all.contains_key(&address) {
                     return Err(Refused::Exists(settings.address.clone()));
                 }
                 self.all.insert(address, Queue::new(QueueId(0), (**settings).clone()));

@@ -69,6 +69,10 @@ pub(crate) enum Step {
         queue: usize,
         settings: Box<QueueSettings>,
     },
+    /// The queues are made that dead letters and expired messages of one go to.
+    Graves {
+        queue: usize,
+    },
     Relocate,
     Restart,
 }
@@ -160,6 +164,7 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         1 => queue().prop_map(|queue| Step::Retry { queue }),
         1 => (queue(), any::<bool>()).prop_map(|(queue, bury)| Step::Delete { queue, bury }),
         1 => (queue(), settings("")).prop_map(|(queue, settings)| Step::Change { queue, settings: Box::new(settings) }),
+        1 => queue().prop_map(|queue| Step::Graves { queue }),
         1 => Just(Step::Relocate),
         1 => Just(Step::Restart),
     ]

@@ -95,6 +95,7 @@ impl World {
                 self.model.now += millis;
                 self.look_after();
             }
+            Step::Graves { queue } => self.graves(*queue),
             Step::Restart => self.restart(),
             Step::Relocate => self.relocate(),
             other => self.manage(other),
@@ -130,6 +131,13 @@ impl World {
         self.flush();
         self.pending.extend(command);
         self.flush();
+    }
+
+    /// As a host does when a queue is declared. What is there already stays as it is.
+    fn graves(&mut self, queue: usize) {
+        let Some(queue) = self.model.all.get(QUEUES[queue]) else { return };
+        let graves = queue.settings.graves().map(|address| queue.settings.grave(address.clone()));
+        self.pending.extend(graves.map(|grave| Command::CreateQueue(Box::new(grave))));
     }
 
     fn facts(&mut self, message: &Sent) -> Facts {

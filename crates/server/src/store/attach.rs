@@ -246,7 +246,7 @@ impl Node {
     /// Has a queue made.
     pub(super) fn make_queue(&mut self, settings: QueueSettings, waiter: Waiter) {
         let side = Side::of(settings.durable);
-        self.submit(side, Command::CreateQueue(Box::new(settings)), None, waiter);
+        self.submit_declaration(side, Command::CreateQueue(Box::new(settings)), waiter);
     }
 
     /// Has a queue made for one link, with a name that nobody can guess.

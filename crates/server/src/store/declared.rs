@@ -35,7 +35,7 @@ impl StoreHandle {
         match self.of_file(&pattern)? {
             // The next start reads the file again.
             true => {
-                self.with(|node| node.templates.set(&pattern, settings, true));
+                self.with(|node| node.set_template(&settings, true));
                 Ok(())
             }
             false => {
@@ -213,6 +213,7 @@ impl Node {
 
     /// There is a template; if there was one of this pattern, it is in its place.
     pub(super) fn set_template(&mut self, settings: &QueueSettings, of_file: bool) {
+        self.make_graves_of(settings);
         let pattern = &*settings.address;
         if self.templates.set(pattern, settings.clone(), of_file) {
             self.say(Say::Lead { address: pattern.into() });

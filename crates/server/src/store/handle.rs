@@ -86,6 +86,7 @@ impl StoreHandle {
             node.learn_filters();
             node.take_over_topics();
             node.take_over_templates();
+            node.make_all_graves();
         });
         Ok(handle)
     }
@@ -98,7 +99,7 @@ impl StoreHandle {
     /// Has a command take effect, and waits until it has.
     pub(super) fn command(&self, side: Side, command: Command, of: &str) -> Result<queue_core::Done, StoreError> {
         let (reply, answer) = channel::<Applied>();
-        self.with(|node| node.submit(side, command, None, Waiter::Reply(reply)));
+        self.with(|node| node.submit_declaration(side, command, Waiter::Reply(reply)));
         match answer.recv_timeout(PATIENCE) {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(refused)) => Err(refusal(&refused, of)),
@@ -135,25 +136,46 @@ impl StoreHandle {
         }
     }
 
-    /// Makes a queue.
+    /// Makes a queue. One that is there because another one names it gets these settings.
     ///
     /// # Errors
-    /// If it cannot be, or is there.
+    /// If it cannot be, or somebody has made it.
     pub(crate) fn create_queue(&self, settings: QueueSettings) -> Result<(), StoreError> {
         let address = settings.address.to_string();
         check_address(&address)?;
         check(&settings)?;
+        if let Some(place) = self.made_by_itself(&address) {
+            return self.take_over(place, settings);
+        }
         self.is_free(&address)?;
         let side = Side::of(settings.durable);
         self.command(side, Command::CreateQueue(Box::new(settings)), &address).map(drop)
     }
 
-    /// Sees to it that there is such a queue. Returned are the settings it had before, if it was there with others.
+    /// The queue at an address if nobody has said yet what it is to be like.
+    fn made_by_itself(&self, address: &str) -> Option<Place> {
+        let place = self.place(address).ok()?;
+        self.with(|node| node.settings(place).is_some_and(|settings| settings.auto_created)).then_some(place)
+    }
+
+    /// A queue that was made by itself is somebody's from now on.
+    fn take_over(&self, place: Place, settings: QueueSettings) -> Result<(), StoreError> {
+        if place.side == Side::of(settings.durable) {
+            return self.change(place, settings);
+        }
+        let address = settings.address.to_string();
+        let command = Command::DeleteQueue { queue: place.queue, if_empty: true, orphans: Orphans::Drop };
+        self.command(place.side, command, &address)?;
+        self.command(Side::of(settings.durable), Command::CreateQueue(Box::new(settings)), &address).map(drop)
+    }
+
+    /// Sees to it that there is such a queue. Returned are the settings it had before, if somebody had made it with others.
     ///
     /// # Errors
     /// If it cannot be.
     pub(crate) fn declare_queue(&self, settings: QueueSettings) -> Result<Option<QueueSettings>, StoreError> {
-        let Some(Destination::Queue(place)) = self.with(|node| node.find(&settings.address)) else {
+        let found = self.with(|node| node.find(&settings.address));
+        let Some(Destination::Queue(place)) = found.filter(|_| self.made_by_itself(&settings.address).is_none()) else {
             return self.create_queue(settings).map(|()| None);
         };
         check(&settings)?;
@@ -234,13 +256,14 @@ impl StoreHandle {
     }
 }
 
-/// New settings for a queue. What nobody can say of one is as it was: whose subscription it is, and who owns it.
+/// New settings for a queue. What nobody can say of one is as it was: whose subscription it is, and who owns it. If it had been
+/// made by itself, it is somebody's now.
 fn as_it_came_to_be(known: &QueueSettings, settings: QueueSettings) -> QueueSettings {
     let lifetime = match (known.lifetime, settings.lifetime) {
         (Lifetime::OnClose, Lifetime::Manual) => Lifetime::OnClose,
         (_, lifetime) => lifetime,
     };
-    QueueSettings { topic: known.topic, owner: known.owner, auto_created: known.auto_created, lifetime, ..settings }
+    QueueSettings { topic: known.topic, owner: known.owner, lifetime, ..settings }
 }
 
 /// What no queue can be like.

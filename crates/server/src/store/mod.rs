@@ -16,6 +16,7 @@ mod credit;
 mod declared;
 mod deliver;
 mod entry;
+mod graves;
 mod handle;
 mod journal;
 mod large;

@@ -411,6 +411,7 @@ impl Node {
             let all = self.brokers[side as usize].queues();
             all.map(move |(queue, settings)| (Arc::clone(&settings.address), Place { side, queue }))
         };
-        of(Side::Logged).chain(of(Side::Memory)).collect()
+        // Where both have one, it is the logged one's, as for [`Node::find`].
+        of(Side::Memory).chain(of(Side::Logged)).collect()
     }
 }

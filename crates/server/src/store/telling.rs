@@ -31,6 +31,10 @@ impl Node {
 /// Tells of what a command has done.
 pub(super) fn tell_done(command: &Command, applied: &Applied) {
     match (command, applied) {
+        (Command::CreateQueue(settings), Ok(Done::Created(_))) if settings.auto_created => {
+            let address = &settings.address;
+            logging::log!(ROUTER_CORE, Info, "The queue '{address}' was made for dead letters or expired messages");
+        }
         (Command::CreateQueue(settings), Ok(Done::Created(_))) => {
             logging::log!(ROUTER_CORE, Info, "The queue '{}' was made", settings.address);
         }

@@ -3,6 +3,7 @@
 mod basics;
 mod bounds;
 mod full;
+mod graves;
 mod large;
 mod relocation;
 pub(crate) mod stalling;
