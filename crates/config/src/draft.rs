@@ -114,11 +114,17 @@ fn validated(
         result = schema::validate_create(entity_type, &given, From::File);
     }
     let validated = result.ok()?;
-    warn_about(source, node, &validated, report);
+    warn_about(source, node, entity_type, &validated, report);
     Some((validated.attributes, faulty))
 }
 
-fn warn_about(source: &Source, node: &SectionNode, validated: &Validated, report: &mut Report) {
+fn warn_about(
+    source: &Source,
+    node: &SectionNode,
+    entity_type: &'static EntityType,
+    validated: &Validated,
+    report: &mut Report,
+) {
     let key_of = |name: &str| {
         node.attributes.iter().find(|attribute| attribute.name == name).map_or(node.span, |attribute| attribute.key)
     };
@@ -128,6 +134,15 @@ fn warn_about(source: &Source, node: &SectionNode, validated: &Validated, report
     for name in &validated.left_out {
         let text = format!("Attribute '{name}' of '{}' is set by the router itself; the value is ignored", node.name);
         report.warn(source, key_of(name), text);
+    }
+    for attribute in &node.attributes {
+        if let Some(swallowed) = swallowed_attribute(attribute, entity_type) {
+            let text = format!(
+                "'{swallowed}:' is part of the value of '{}'; write each attribute on a line of its own",
+                attribute.name
+            );
+            report.warn(source, attribute.value_span, text);
+        }
     }
     for (name, text) in crate::settings::remarks_on_profile(&validated.attributes) {
         report.warn(source, key_of(name), text);
@@ -162,6 +177,14 @@ fn report_invalid(
     let span =
         if span.start == span.end { find(entity_type, node, &name).map_or(node.span, |it| it.key) } else { span };
     report.invalid(source, span, invalid, expected);
+}
+
+/// The name of another attribute of the same entity that a text contains as if it were given there: a value goes on to the end of
+/// its line, so `host: 0.0.0.0; port: amqp` is one attribute.
+fn swallowed_attribute(attribute: &AttributeNode, entity_type: &'static EntityType) -> Option<&'static str> {
+    let words = attribute.value.as_text()?.split_whitespace().skip(1);
+    let mut names = words.filter_map(|word| entity_type.attribute(word.strip_suffix(':')?));
+    names.find(|other| other.name != attribute.name).map(|other| other.name)
 }
 
 /// What often is the reason of an unusable value: two attributes on a line, or a comment without a blank before it.

@@ -58,6 +58,15 @@ fn hashes_in_host_names_of_vhosts_are_data() {
 }
 
 #[test]
+fn a_second_attribute_on_the_line_is_warned_about() {
+    let config = read("address {\n prefix: a; distribution: multicast\n}").unwrap();
+    let warning =
+        "router.conf:2:10: 'distribution:' is part of the value of 'prefix'; write each attribute on a line of its own";
+    assert_eq!(config.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(), [warning]);
+    assert_eq!(read("address {\n prefix: a; weight: b\n}").unwrap().warnings, []);
+}
+
+#[test]
 fn what_follows_a_pattern_is_warned_about() {
     let config = read("address {\n pattern: a b\n}").unwrap();
     assert_eq!(config.warnings[0].to_string(), "router.conf:2:11: 'b' after the value 'a' is ignored");
