@@ -3,7 +3,7 @@
 
 use fe2o3_amqp::link::receiver::CreditMode;
 use fe2o3_amqp::transaction::{
-    Controller, Transaction, TransactionDischarge, TransactionPosting, TransactionRetirement,
+    Controller, Transaction, TransactionAcquisition, TransactionDischarge, TransactionPosting, TransactionRetirement,
 };
 use fe2o3_amqp::types::definitions::{AmqpError, Error, ReceiverSettleMode};
 use fe2o3_amqp::types::messaging::{
@@ -311,6 +311,32 @@ async fn what_is_sent_and_taken_in_a_transaction_is_so_once_that_is_committed() 
         let (from, to): (&[&str], &[&str]) = if commit { (&[], &["x"]) } else { (&["x"], &[]) };
         site.holds("queue.from", from).await;
         site.holds("queue.to", to).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_acquired_in_a_transaction_is_taken_once_that_is_committed() {
+    for commit in [true, false] {
+        let mut site = Site::new().await;
+        site.send("queue.a", &["one", "two"]).await;
+        let name = site.name();
+        let builder = Receiver::builder().name(name).source("queue.a").credit_mode(CreditMode::Manual);
+        let mut receiver = soon(builder.attach(&mut site.client.session)).await.expect("the receiver attaches");
+        let controller = site.controller().await;
+        let transaction = soon(Transaction::declare(&controller, None)).await.expect("a transaction");
+        let mut acquisition = soon(transaction.acquire(&mut receiver, 2)).await.expect("it can be asked for");
+        for body in ["one", "two"] {
+            let delivery = soon(acquisition.recv::<Body<Value>>()).await.expect("a delivery");
+            assert_eq!(text(&delivery), body);
+            soon(acquisition.accept(&delivery)).await.expect("it is accepted within the transaction");
+        }
+        if commit {
+            soon(acquisition.commit()).await.expect("the transaction is committed");
+        } else {
+            soon(acquisition.rollback()).await.expect("the transaction is rolled back");
+        }
+        // The receiver is still there: what is back is anybody's.
+        site.holds("queue.a", if commit { &[] } else { &["one", "two"] }).await;
     }
 }
 

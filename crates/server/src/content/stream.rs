@@ -46,6 +46,16 @@ struct Place {
     offset: usize,
 }
 
+/// Whether all of a message has come, for who does not read it. See [`Reader::coming`].
+pub(crate) struct Coming<L: Listener>(Arc<Shared<L>>);
+
+impl<L: Listener> Coming<L> {
+    /// Whether all of it has.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.0.state.lock().chunks.end() == End::Complete
+    }
+}
+
 struct Shared<L: Listener> {
     head: Head,
     origin: Box<dyn Origin>,
@@ -164,6 +174,11 @@ impl<L: Listener> Reader<L> {
     /// Whether the end of the message is at hand.
     pub(crate) fn is_complete(&self) -> bool {
         self.shared.state.lock().chunks.end() == End::Complete
+    }
+
+    /// Tells how far the message is without being one of its readers: nothing is kept for it.
+    pub(crate) fn coming(&self) -> Coming<L> {
+        Coming(Arc::clone(&self.shared))
     }
 
     /// From now on the feed counts `listener` among [`Feed::listeners_into`].

@@ -301,7 +301,9 @@ impl Host for ShardHost {
     }
 
     fn say_with_flow(&mut self, link: LinkRef, properties: Map) {
-        if !self.owns(link.conn) {
+        if let Some(store) = self.store_at(link.conn) {
+            store.says_with_flow(link, &properties);
+        } else if !self.owns(link.conn) {
             self.post(link.conn, Mail::SayWithFlow { link, properties: Box::new(properties) });
         } else if let Some(conn) = self.touch(link.conn) {
             conn.endpoint.say_with_flow(LinkId(link.link), Box::new(properties));

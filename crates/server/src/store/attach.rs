@@ -81,7 +81,9 @@ impl Node {
     }
 
     fn attach_coordinator(&mut self, link: u32, open: &OpenLink) -> Result<(), ErrorCondition> {
-        let capabilities = ["amqp:local-transactions", "amqp:multi-txns-per-ssn"].map(Symbol::from).to_vec();
+        let capabilities = ["amqp:local-transactions", "amqp:multi-txns-per-ssn", "amqp:multi-ssns-per-txn"]
+            .map(Symbol::from)
+            .to_vec();
         let target = Some(TargetTerminus::Coordinator { capabilities });
         let key = self.set_role(link, Role::Coordinator(Coordinator::default()));
         self.answer(key, open.source.clone(), target, terms_of(open));
@@ -168,6 +170,7 @@ impl Node {
             selector,
             default_outcome: receive.default_outcome,
             parked: VecDeque::new(),
+            txn: None,
             streaming: HashMap::new(),
             unsettled: Slab::new(),
             sent: 0,
@@ -176,6 +179,7 @@ impl Node {
         };
         let key = self.set_role(link, Role::Receiver(Box::new(receiver)));
         self.answer(key, Some(source), open.target.clone(), terms_of(open));
+        self.take_early_flow(link);
         Ok(())
     }
 
@@ -364,7 +368,8 @@ impl Node {
             Role::Coordinator(coordinator) => self.coordinator_gone(coordinator),
             Role::Attaching(_) | Role::Nothing => {}
         }
-        self.large.link_gone(link);
+        self.nothing_comes_on(link);
+        self.early_flows.remove(&link);
         for side in Side::BOTH {
             let mut commands = Vec::new();
             self.broker(side).owner_gone(record.key.0, &mut commands);

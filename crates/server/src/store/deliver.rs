@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use queue_core::{Assignment, BodyRef, Candidate, ConsumerId, Match, Matcher, Millis};
 use router_core::Now;
 
+use super::acquisition::Acquired;
 use super::bodies::Bodies;
 use super::leaving::leaving;
-use super::links::{Receiver, Role, Side, Unsettled};
+use super::links::{End, Receiver, Role, Side, Unsettled};
 use super::node::Node;
 use super::opaque;
 use super::say::{Deliver, Leaving, Say, Told};
@@ -149,7 +150,8 @@ impl Node {
         let time = self.time(now);
         let (mut count, mut bytes) = (0, 0);
         while count < STRIDE && bytes < STRIDE_BYTES {
-            let Some(record) = self.links.get_mut(link as usize) else { return };
+            let record = self.links.get_mut(link as usize).filter(|record| record.end == End::Open);
+            let Some(record) = record else { return };
             let Role::Receiver(receiver) = &mut record.role else { return };
             let Some(next) = receiver.parked.front().filter(|_| receiver.room) else { return };
             let message = match next.body {
@@ -181,11 +183,20 @@ impl Node {
             count += 1;
             let (side, settled, tag) = (receiver.place.side, receiver.settled, receiver.sent.to_be_bytes());
             let key = record.key;
-            let id = (!settled || large).then(|| remember(receiver, &assignment));
+            let txn = receiver.txn.filter(|_| assignment.acquisition.is_some());
+            let id = (!settled || large).then(|| remember(receiver, &assignment, txn));
             receiver.streaming.extend(id.filter(|_| large).map(|id| (id, None)));
-            self.says.push(Say::Deliver(Deliver { key, link, id, tag, settled, message }));
-            if let (true, Some(acquisition)) = (settled && !large, assignment.acquisition) {
-                self.apply_outcome(side, acquisition, &amqp::DeliveryState::Accepted, None, time);
+            let state = match (txn, assignment.acquisition) {
+                (Some(txn), Some(of)) => self.transactions.acquire(txn, of, Acquired { side, link, id }),
+                _ => None,
+            };
+            self.says.push(Say::Deliver(Deliver { key, link, id, tag, settled, state, message }));
+            match (settled && !large, assignment.acquisition, txn) {
+                (true, Some(acquisition), Some(txn)) => self.retire_settled(txn, side, acquisition, link),
+                (true, Some(acquisition), None) => {
+                    self.apply_outcome(side, acquisition, &amqp::DeliveryState::Accepted, None, time);
+                }
+                _ => {}
             }
         }
         // It is asked again when these are out.
@@ -234,8 +245,15 @@ impl Node {
     }
 }
 
-fn remember(receiver: &mut Receiver, assignment: &Assignment) -> u32 {
-    let unsettled = Unsettled { acquisition: assignment.acquisition, key: None, answered: false, in_txn: false };
+fn remember(receiver: &mut Receiver, assignment: &Assignment, acquired_in: Option<u64>) -> u32 {
+    let unsettled = Unsettled {
+        acquisition: assignment.acquisition,
+        key: None,
+        answered: false,
+        in_txn: false,
+        acquired_in,
+        taken_back: false,
+    };
     receiver.unsettled.insert(unsettled) as u32
 }
 

@@ -10,17 +10,18 @@ use std::sync::Arc;
 
 use amqp::condition::names;
 use amqp::{DeliveryState, ErrorCondition};
-use queue_core::{Assignment, Body, Command};
+use queue_core::{Assignment, Body, Command, Millis};
 use queue_log::{LargeReader, Log, ReadError};
 use router_core::{Now, OutKey};
 
+use super::acquisition::Acquired;
 use super::links::Arrival;
 use super::node::Node;
 use super::opaque;
 use super::receive::{Bytes, Said};
 use super::say::Say;
 use super::signals::Signals;
-use crate::content::{Content, Layout, Reader, ReaderState, Taken, Whole};
+use crate::content::{Coming, Content, Layout, Reader, ReaderState, Taken, Whole};
 use crate::shard::LinkRef;
 use jobs::{Cell, Jobs};
 
@@ -53,7 +54,18 @@ enum Progress {
     /// It is put together in memory.
     Gathering { reader: Reader<LinkRef>, bytes: Vec<u8> },
     /// It is written to a file.
-    Writing(Arc<Cell>),
+    Writing { cell: Arc<Cell>, coming: Coming<LinkRef> },
+}
+
+/// Whether messages that are part of a transaction are not in it yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unfinished {
+    /// There is none.
+    No,
+    /// All of each has come, and is on its way into its file.
+    Here,
+    /// Not all of one has come.
+    Coming,
 }
 
 /// What a thread has done.
@@ -128,7 +140,7 @@ impl Large {
     pub(super) fn grown(&mut self, link: u32) {
         match self.incoming.get(&link).map(|incoming| &incoming.progress) {
             Some(Progress::Gathering { .. }) => self.grown.push(link),
-            Some(Progress::Writing(cell)) => {
+            Some(Progress::Writing { cell, .. }) => {
                 if let Some(jobs) = &self.jobs {
                     jobs.schedule(cell);
                 }
@@ -142,11 +154,6 @@ impl Large {
         if let Some(incoming) = self.incoming.values_mut().find(|incoming| incoming.arrival.key == key) {
             incoming.arrival.settled = true;
         }
-    }
-
-    /// A link is gone, and with it what was coming on it.
-    pub(super) fn link_gone(&mut self, link: u32) {
-        self.incoming.remove(&link);
     }
 
     /// Ends the threads.
@@ -168,20 +175,55 @@ impl Node {
 
     /// Its sender has given a message up.
     pub(super) fn aborted(&mut self, link: u32, key: OutKey) {
-        let is_it = self.large.incoming.get(&link).is_some_and(|incoming| incoming.arrival.key == key);
-        if is_it {
-            self.large.incoming.remove(&link);
+        if let Some(Incoming { said, .. }) = self.take_incoming(link, key) {
             if let Some(sender) = self.sender_mut(link) {
                 sender.pending = sender.pending.saturating_sub(1);
                 self.give_credit(link);
             }
+            self.no_longer_unfinished(&said);
+        }
+    }
+
+    /// What of a transaction is not in it yet. What has come is put together first.
+    pub(super) fn unfinished_in(&mut self, txn: &[u8]) -> Unfinished {
+        let of_it = |incoming: &Incoming| incoming.said.txn.as_deref() == Some(txn);
+        let links: Vec<u32> = self.large.incoming.iter().filter(|(_, it)| of_it(it)).map(|(link, _)| *link).collect();
+        let time = self.clock();
+        links.into_iter().for_each(|link| self.gather(time, link));
+        let mut left = self.large.incoming.values().filter(|incoming| of_it(incoming)).peekable();
+        if left.peek().is_none() {
+            return Unfinished::No;
+        }
+        let is_here = |it: &Incoming| matches!(&it.progress, Progress::Writing { coming, .. } if coming.is_complete());
+        if left.all(is_here) { Unfinished::Here } else { Unfinished::Coming }
+    }
+
+    /// A link is gone, and with it what was coming on it.
+    pub(super) fn nothing_comes_on(&mut self, link: u32) {
+        if let Some(Incoming { said, .. }) = self.large.incoming.remove(&link) {
+            self.never_in_its_transaction(&said, "its link was closed before all of it was stored");
+            self.no_longer_unfinished(&said);
+        }
+    }
+
+    /// A message that was to be part of a transaction is not.
+    fn never_in_its_transaction(&mut self, said: &Said, why: &str) {
+        if let Some(txn) = said.txn.as_ref().and_then(|name| self.transactions.number(name)) {
+            let text = format!("Nothing of it was done: a message that is part of it is lost, {why}");
+            self.spoil(txn, ErrorCondition::new(names::TRANSACTION_ROLLBACK, text));
+        }
+    }
+
+    fn no_longer_unfinished(&mut self, said: &Said) {
+        if let Some(txn) = &said.txn {
+            self.go_on_ending(txn);
         }
     }
 
     /// Goes on with what has grown, and with what threads have done.
     pub(super) fn take_large(&mut self, now: Now) {
         for link in std::mem::take(&mut self.large.grown) {
-            self.gather(now, link);
+            self.gather(self.time(now), link);
         }
         let mut done = Vec::new();
         self.signals.take_done(&mut done);
@@ -191,7 +233,7 @@ impl Node {
     }
 
     /// Puts a message together, as far as it is there.
-    fn gather(&mut self, now: Now, link: u32) {
+    fn gather(&mut self, time: Millis, link: u32) {
         let Large { incoming, jobs, threshold, .. } = &mut self.large;
         let Some(Incoming { arrival, progress, .. }) = incoming.get_mut(&link) else { return };
         let Progress::Gathering { reader, bytes } = progress else { return };
@@ -210,7 +252,8 @@ impl Node {
                     let (bytes, reader) = (std::mem::take(bytes), reader.clone());
                     let mut reader = reader;
                     reader.listen(LinkRef::of_store(link));
-                    *progress = Progress::Writing(jobs.write(*arrival, bytes, reader));
+                    let coming = reader.coming();
+                    *progress = Progress::Writing { cell: jobs.write(*arrival, bytes, reader), coming };
                     return;
                 }
                 ReaderState::More => {}
@@ -224,7 +267,7 @@ impl Node {
         };
         self.say(Say::Transmitted { key: arrival.key });
         let whole = opaque::kept(Whole::with_layout(bytes, Layout::plain(format)));
-        self.arrived(self.time(now), arrival, whole, said);
+        self.arrived(time, arrival, whole, said);
     }
 
     fn large_done(&mut self, now: Now, done: Done) {
@@ -235,14 +278,17 @@ impl Node {
                     return self.large.remove(file);
                 };
                 self.say(Say::Transmitted { key });
-                self.take(self.time(now), arrival, Bytes::File { file, size, beginning }, said);
+                self.take(self.time(now), arrival, Bytes::File { file, size, beginning }, said.clone());
+                self.no_longer_unfinished(&said);
             }
             Done::Unwritten { link, key, error } => {
-                let Some(Incoming { arrival, .. }) = self.take_incoming(link, key) else { return };
+                let Some(Incoming { arrival, said, .. }) = self.take_incoming(link, key) else { return };
                 logging::log!(ROUTER_CORE, Error, "A large message cannot be stored: {error}");
                 let text = format!("The message cannot be stored: {error}");
                 self.refuse(arrival, ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, text));
                 self.say(Say::Transmitted { key });
+                self.never_in_its_transaction(&said, "as it cannot be stored");
+                self.no_longer_unfinished(&said);
             }
             Done::Sent { link, id, complete } => self.large_sent(link, id, complete),
         }
@@ -271,13 +317,27 @@ impl Node {
         let Some(receiver) = self.receiver_mut(link) else { return };
         let (side, settled) = (receiver.place.side, receiver.settled);
         let key = receiver.streaming.remove(&id).flatten();
-        if settled && let Some(acquisition) = receiver.unsettled.try_remove(id as usize).and_then(|of| of.acquisition) {
-            // Only now can its file go.
-            let state = if complete { DeliveryState::Accepted } else { DeliveryState::Released };
-            let time = self.clock();
-            self.apply_outcome(side, acquisition, &state, None, time);
+        let of = receiver.unsettled.get(id as usize);
+        let of = of.and_then(|of| Some((of.acquisition?, of.acquired_in, of.taken_back)));
+        if let Some(key) = key {
+            self.say(if complete { Say::Received { key } } else { Say::Aborted { key } });
         }
-        let Some(key) = key else { return };
-        self.say(if complete { Say::Received { key } } else { Say::Aborted { key } });
+        // Only now can its file go.
+        match of {
+            Some((acquisition, _, true)) => {
+                self.give_back_acquired(acquisition, Acquired { side, link, id: Some(id) });
+            }
+            Some((acquisition, Some(txn), false)) if settled && complete => {
+                self.forget_delivery(link, id);
+                self.retire_settled(txn, side, acquisition, link);
+            }
+            Some((acquisition, _, false)) if settled => {
+                self.forget_delivery(link, id);
+                let state = if complete { DeliveryState::Accepted } else { DeliveryState::Released };
+                let time = self.clock();
+                self.apply_outcome(side, acquisition, &state, None, time);
+            }
+            _ => {}
+        }
     }
 }

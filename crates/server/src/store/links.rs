@@ -153,6 +153,8 @@ pub(super) struct Receiver {
     pub(super) parked: VecDeque<Assignment>,
     /// Large ones of these that are still leaving, and the core's keys for them.
     pub(super) streaming: HashMap<u32, Option<InKey>>,
+    /// What leaves is acquired in this transaction.
+    pub(super) txn: Option<u64>,
     /// What has left and is not settled.
     pub(super) unsettled: Slab<Unsettled>,
     /// What was delivered on it.
@@ -173,6 +175,10 @@ pub(super) struct Unsettled {
     pub(super) answered: bool,
     /// What the receiver has said is part of a transaction that is not over.
     pub(super) in_txn: bool,
+    /// It has left in a transaction that is not over.
+    pub(super) acquired_in: Option<u64>,
+    /// The transaction that it left in was rolled back, and not all of it had left: its queue has it back when it has.
+    pub(super) taken_back: bool,
 }
 
 /// A delivery that has come and of which its sender waits to hear.

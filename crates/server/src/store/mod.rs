@@ -9,6 +9,7 @@
 //! say ([`say`]) is said when the shard pumps it, before it gives the core up. Its mutex is entered with the core locked
 //! and is never contended.
 
+mod acquisition;
 mod attach;
 mod backup;
 mod bodies;
@@ -55,7 +56,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use amqp::DeliveryState;
+use amqp::{DeliveryState, Map};
 use parking_lot::Mutex;
 use queue_core::Broker;
 use queue_log::{Disk, OpenError};
@@ -148,6 +149,11 @@ impl Store {
     /// A receiver wants back what it cannot be given, or not any more.
     pub(crate) fn drain(&self, link: LinkRef, drain: bool) {
         self.with(|node| node.receiver_drains(link.link, drain));
+    }
+
+    /// A receiver has said this with a flow.
+    pub(crate) fn says_with_flow(&self, link: LinkRef, properties: &Map) {
+        self.with(|node| node.receiver_says_with_flow(link.link, properties));
     }
 
     /// What was held up between a link and its receiver is gone.

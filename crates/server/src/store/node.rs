@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
-use amqp::ErrorCondition;
+use amqp::{ErrorCondition, Map};
 use queue_core::{BodyRef, Broker, Command, ConsumerId, EntryIndex, Event, Millis, Output, QueueSettings};
 use router_core::Now;
 use slab::Slab;
@@ -62,6 +62,8 @@ pub(super) struct Node {
     pub(super) waiting_links: HashMap<BodyRef, Vec<u32>>,
     /// Since when filters have been looking at messages in this turn.
     pub(super) looking: Option<Instant>,
+    /// What receivers have said with flows before what they receive from was there.
+    pub(super) early_flows: HashMap<u32, Map>,
     /// Senders that wait for memory.
     pub(super) crowded: VecDeque<u32>,
     /// Bytes of messages in memory alone from which on their senders wait.
@@ -154,6 +156,7 @@ impl Node {
             waiting_filters: HashMap::new(),
             waiting_links: HashMap::new(),
             looking: None,
+            early_flows: HashMap::new(),
             crowded: VecDeque::new(),
             most_transient: crate::process::memory::available().map_or(MOST_TRANSIENT, |all| all / TRANSIENT_SHARE),
             relocation: Relocation::default(),

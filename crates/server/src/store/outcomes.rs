@@ -35,6 +35,14 @@ impl Node {
             _ if settled => {}
             _ => return,
         }
+        if let Some(txn) = unsettled.acquired_in
+            && (settled || state.as_ref().is_some_and(DeliveryState::is_terminal))
+        {
+            // It belongs to the transaction that the delivery was acquired in, which decides about both.
+            let outcome = state.filter(DeliveryState::is_terminal);
+            let of = TransactionalState { txn: self.transactions.name(txn), outcome };
+            return self.retire(link, id, of, settled);
+        }
         let is_final = std::mem::replace(&mut unsettled.answered, true);
         let (side, acquisition) = (receiver.place.side, unsettled.acquisition);
         if settled {

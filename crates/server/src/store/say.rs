@@ -34,6 +34,8 @@ pub(super) enum Say {
     Aborted { key: InKey },
     /// The outcome of a delivery to a receiver is known here.
     Settled { key: InKey },
+    /// A delivery to a receiver is undone: its queue has it back.
+    TakenBack { key: InKey },
     /// All of a delivery that came here has come.
     Transmitted { key: OutKey },
     /// What became of it.
@@ -52,6 +54,8 @@ pub(super) struct Deliver {
     pub(super) id: Option<u32>,
     pub(super) tag: [u8; 8],
     pub(super) settled: bool,
+    /// The transaction that it is acquired in.
+    pub(super) state: Option<DeliveryState>,
     pub(super) message: Leaving,
 }
 
@@ -114,6 +118,9 @@ impl Store {
             Say::Received { key } => core.received(now, host, key, false),
             Say::Aborted { key } => core.aborted(now, host, key),
             Say::Settled { key } => core.sender_outcome(now, host, key, None, true),
+            Say::TakenBack { key } => {
+                core.sender_outcome(now, host, key, Some(DeliveryState::Released), true);
+            }
             Say::Transmitted { key } => core.transmitted(now, host, key),
             Say::Outcome { key, state, settled } => core.outcome(now, host, key, state, settled),
             Say::Lead { address } => self.ways().lead(core, host, now, &address),
@@ -136,7 +143,7 @@ impl Deliver {
             trace: Default::default(),
             stamp: 0,
             priority: 4,
-            state: None,
+            state: self.state,
             tag: Some(&self.tag),
             manner: Manner::default(),
         };

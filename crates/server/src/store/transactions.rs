@@ -1,6 +1,6 @@
 //! Local transactions: what is sent and settled within one takes effect at its discharge, all of it or nothing.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -8,7 +8,9 @@ use amqp::condition::names;
 use amqp::{DeliveryState, ErrorCondition};
 use queue_core::{AcqId, Applied, Command, Outcome, Refused};
 
+use super::acquisition::Acquired;
 use super::journal::Waiter;
+use super::large::Unfinished;
 use super::links::{Arrival, Role, Side, Unsettled};
 use super::node::Node;
 use super::outcomes::outcome;
@@ -48,39 +50,52 @@ pub(super) struct Transactions {
 
 /// A transaction.
 #[derive(Default)]
-struct Transaction {
+pub(super) struct Transaction {
     /// By side.
     sends: [Vec<Command>; 2],
     bodies: [Vec<Arc<Whole>>; 2],
     /// Those that they count for.
     bytes: u64,
     /// What receivers have said.
-    retired: Vec<Retired>,
+    pub(super) retired: Vec<Retired>,
     /// Why it cannot be committed any more.
     spoilt: Option<ErrorCondition>,
+    /// What has left in it.
+    pub(super) acquired: BTreeMap<AcqId, Acquired>,
+    /// Links whose messages leave in it.
+    pub(super) receivers: BTreeSet<u32>,
+    /// Its end has been asked for.
+    pub(super) over: bool,
+    /// It ends when messages that are part of it are on disk: who has asked for it, and whether it is to fail.
+    ending: Option<(Arrival, bool)>,
 }
 
 /// A delivery that a receiver has spoken of within a transaction.
-struct Retired {
-    side: Side,
-    acquisition: AcqId,
+pub(super) struct Retired {
+    pub(super) side: Side,
+    pub(super) acquisition: AcqId,
     /// What it comes to if the transaction is committed. As long as it is here, the message is held for it, whether its
     /// receiver is still there or not.
-    command: Option<Command>,
-    link: u32,
-    id: u32,
+    pub(super) command: Option<Command>,
+    pub(super) link: u32,
+    pub(super) id: u32,
     /// It is settled already as far as the receiver goes.
-    settled: bool,
+    pub(super) settled: bool,
 }
 
 impl Transactions {
-    fn name(&self, txn: u64) -> Vec<u8> {
+    pub(super) fn name(&self, txn: u64) -> Vec<u8> {
         [txn.to_be_bytes(), self.secret.hash_one(txn).to_be_bytes()].concat()
     }
 
-    fn number(&self, name: &[u8]) -> Option<u64> {
+    /// The transaction of this name, as long as something can become part of it.
+    pub(super) fn number(&self, name: &[u8]) -> Option<u64> {
         let txn = u64::from_be_bytes(*name.first_chunk()?);
-        (name == self.name(txn) && self.open.contains_key(&txn)).then_some(txn)
+        (name == self.name(txn) && self.open.get(&txn).is_some_and(|open| !open.over)).then_some(txn)
+    }
+
+    pub(super) fn open_mut(&mut self, txn: u64) -> Option<&mut Transaction> {
+        self.open.get_mut(&txn)
     }
 
     /// Takes the messages out of a transaction: they are sent now, or never.
@@ -91,7 +106,7 @@ impl Transactions {
     }
 }
 
-fn unknown() -> ErrorCondition {
+pub(super) fn unknown() -> ErrorCondition {
     let text = "There is no such transaction: it is over, or another coordinator's";
     ErrorCondition::new(names::TRANSACTION_UNKNOWN_ID, text)
 }
@@ -171,7 +186,7 @@ impl Node {
     }
 
     /// A transaction cannot be committed any more; it is told at its discharge.
-    fn spoil(&mut self, txn: u64, error: ErrorCondition) {
+    pub(super) fn spoil(&mut self, txn: u64, error: ErrorCondition) {
         if let Some(open) = self.transactions.open.get_mut(&txn) {
             open.spoilt.get_or_insert(error);
         }
@@ -191,6 +206,7 @@ impl Node {
         let side = receiver.place.side;
         let state = said.unwrap_or_else(|| receiver.default_outcome.clone());
         let Some(delivery) = receiver.unsettled.get(id as usize).filter(|delivery| !delivery.in_txn) else { return };
+        let acquired_in = delivery.acquired_in;
         let Some(acquisition) = delivery.acquisition else {
             // Whoever browses has nothing to say.
             return self.settlement_applied(&Waiter::Settlement { link, id });
@@ -205,6 +221,10 @@ impl Node {
             }
             return;
         };
+        if acquired_in.is_some_and(|other| other != txn) {
+            let text = "A delivery was settled in another transaction than the one that it was acquired in";
+            return self.end_coordinator(txn, ErrorCondition::new(names::TRANSACTION_ROLLBACK, text));
+        }
         let command = self.broker(side).settlement(acquisition, outcome(&state));
         if command.is_none() {
             let text = "Nothing of it was done: a message that it settles is not in its queue any more";
@@ -220,15 +240,34 @@ impl Node {
         }
     }
 
-    fn delivery_mut(&mut self, link: u32, id: u32) -> Option<&mut Unsettled> {
+    pub(super) fn delivery_mut(&mut self, link: u32, id: u32) -> Option<&mut Unsettled> {
         self.receiver_mut(link)?.unsettled.get_mut(id as usize)
     }
 
     /// Ends a transaction. `None`: what is said of it is known later.
     fn discharge(&mut self, arrival: Arrival, name: &[u8], fail: bool) -> Option<DeliveryState> {
         let txn = self.transactions.number(name);
-        let own = txn.filter(|txn| self.coordinator_mut(arrival.link).is_some_and(|own| own.open.remove(txn)));
+        let own = txn.filter(|txn| self.coordinator_mut(arrival.link).is_some_and(|own| own.open.contains(txn)));
         let Some(txn) = own else { return Some(rejected(unknown())) };
+        match self.unfinished_in(name) {
+            Unfinished::No => {}
+            // It is gone on with when they are on disk.
+            Unfinished::Here => {
+                if let Some(open) = self.transactions.open_mut(txn) {
+                    open.ending = Some((arrival, fail));
+                }
+                return None;
+            }
+            Unfinished::Coming => {
+                let text = "It was discharged before all of a message that is part of it had come";
+                self.end_coordinator(txn, ErrorCondition::new(names::TRANSACTION_ROLLBACK, text));
+                return None;
+            }
+        }
+        if let Some(coordinator) = self.coordinator_mut(arrival.link) {
+            coordinator.open.remove(&txn);
+        }
+        self.close_transaction(txn);
         let spoilt = self.transactions.open.get_mut(&txn).and_then(|txn| txn.spoilt.take());
         if fail || spoilt.is_some() {
             self.roll_back(txn);
@@ -250,16 +289,6 @@ impl Node {
             self.roll_back(txn);
             return Some(rolled_back(&refused));
         }
-        // What is in memory alone takes effect while the rest is on its way to the disk: it must not be refused then.
-        let now = self.clock();
-        if let Err(refused) = self.broker(Side::Memory).check_transaction(&commands[Side::Memory as usize], now) {
-            for (side, commands) in Side::BOTH.into_iter().zip(&commands) {
-                commands.iter().for_each(|command| self.broker(side).withdraw(command, now));
-                commands.iter().for_each(|command| self.forget_files(command));
-            }
-            self.roll_back(txn);
-            return Some(rolled_back(&refused));
-        }
         let mut waiter = Waiter::Discharge { arrival: Some(arrival), txn };
         let mut any = false;
         for (side, (commands, bodies)) in Side::BOTH.into_iter().zip(commands.into_iter().zip(bodies)) {
@@ -274,6 +303,15 @@ impl Node {
         }
         self.finish(txn);
         Some(DeliveryState::Accepted)
+    }
+
+    /// A message that is part of a transaction is on disk, or will not be: if the end of that has been asked for, it may come now.
+    pub(super) fn go_on_ending(&mut self, name: &[u8]) {
+        let Some(txn) = self.transactions.number(name) else { return };
+        let Some((arrival, fail)) = self.transactions.open_mut(txn).and_then(|open| open.ending.take()) else { return };
+        if let Some(state) = self.discharge(arrival, name, fail) {
+            self.answer_coordinator(arrival, state);
+        }
     }
 
     /// What became of a transaction is known.
@@ -316,9 +354,16 @@ impl Node {
     /// queue has them back.
     fn roll_back(&mut self, txn: u64) {
         self.drop_sends(txn);
-        let Some(txn) = self.transactions.open.remove(&txn) else { return };
+        self.close_transaction(txn);
+        let Some(mut txn) = self.transactions.open.remove(&txn) else { return };
         let time = self.clock();
         for Retired { side, acquisition, mut command, link, id, settled } in txn.retired {
+            if let Some(acquired) = txn.acquired.remove(&acquisition) {
+                self.transactions.settled.remove(&acquisition);
+                command.iter().for_each(|command| self.broker(side).withdraw(command, time));
+                self.give_back_acquired(acquisition, acquired);
+                continue;
+            }
             let later = self.transactions.settled.remove(&acquisition);
             let settled = later.or(settled.then_some(DeliveryState::Released));
             let held = self.holds(link, id, acquisition);
@@ -335,6 +380,9 @@ impl Node {
                 (delivery.in_txn, delivery.answered) = (false, false);
             }
         }
+        for (acquisition, acquired) in txn.acquired {
+            self.give_back_acquired(acquisition, acquired);
+        }
     }
 
     /// A receiver has settled a delivery that it had spoken of within a transaction which is not over.
@@ -347,7 +395,7 @@ impl Node {
     }
 
     /// Whether a link still has a delivery, and not another one in its place.
-    fn holds(&mut self, link: u32, id: u32, acquisition: AcqId) -> bool {
+    pub(super) fn holds(&mut self, link: u32, id: u32, acquisition: AcqId) -> bool {
         let delivery = self.receiver_mut(link).and_then(|receiver| receiver.unsettled.get(id as usize));
         delivery.is_some_and(|delivery| delivery.acquisition == Some(acquisition))
     }

@@ -53,6 +53,7 @@ pub(crate) enum Happened {
     Drained { link: LinkId, returned: u32 },
     Message(Received),
     Outcome { key: u64, state: Option<DeliveryState>, settled: bool },
+    SenderOutcome { key: u64, state: Option<DeliveryState>, settled: bool },
     Detached { link: LinkId, closed: bool, error: Option<ErrorCondition> },
     Closed(Option<ErrorCondition>),
     Failed(ErrorCondition),
@@ -152,6 +153,7 @@ impl Client {
                 Event::Credit { link, credit, drain, .. } => Happened::Credit { link, credit, drain },
                 Event::Drained { link, returned, .. } => Happened::Drained { link, returned },
                 Event::Outcome { key, state, settled } => Happened::Outcome { key, state, settled },
+                Event::SenderOutcome { key, state, settled } => Happened::SenderOutcome { key, state, settled },
                 Event::Detached { link, closed, error, answer, .. } => {
                     if !answer {
                         self.endpoint.detach(link, closed, None);

@@ -1,5 +1,6 @@
 //! Queues, with clients that speak AMQP over real sockets.
 
+mod acquisition;
 mod basics;
 mod bounds;
 mod full;

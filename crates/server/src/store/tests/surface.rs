@@ -12,7 +12,7 @@ use crate::shard::tests::client::{Client, Happened, encoded, message};
 use crate::store::TopicSpec;
 
 /// A receiver's link.
-fn receiver(address: &str) -> NewLink {
+pub(super) fn receiver(address: &str) -> NewLink {
     NewLink {
         name: format!("receiver of {address}"),
         sender: false,
@@ -28,7 +28,7 @@ fn receiver(address: &str) -> NewLink {
 }
 
 /// Attaches, and gives the answer.
-fn attach(client: &mut Client, link: NewLink, credit: u32) -> (LinkId, Attach) {
+pub(super) fn attach(client: &mut Client, link: NewLink, credit: u32) -> (LinkId, Attach) {
     let session = client.session();
     let link = client.endpoint.attach(session, link).expect("the name is free");
     client.write();

@@ -11,7 +11,7 @@ use crate::shard::tests::client::{Client, Happened, message};
 use crate::store::transactional::TransactionalState;
 
 /// A link to the coordinator.
-fn coordinator(client: &mut Client) -> LinkId {
+pub(super) fn coordinator(client: &mut Client) -> LinkId {
     let session = client.session();
     let new = NewLink {
         name: "coordinator".to_owned(),
@@ -31,7 +31,7 @@ fn coordinator(client: &mut Client) -> LinkId {
     link
 }
 
-fn declare(client: &mut Client, link: LinkId) -> Vec<u8> {
+pub(super) fn declare(client: &mut Client, link: LinkId) -> Vec<u8> {
     let key = client.send(link, false, b"\x00\x53\x77\x00\x53\x31\x45");
     let Some(DeliveryState::Other(declared)) = client.outcome(key) else { panic!("not declared") };
     let mut decoder = amqp::Decoder::new(&declared);
@@ -40,14 +40,18 @@ fn declare(client: &mut Client, link: LinkId) -> Vec<u8> {
     fields.mandatory("txn-id", amqp::Decoder::read_binary).expect("it has an id").to_vec()
 }
 
-fn discharge(client: &mut Client, link: LinkId, txn: &[u8], fail: bool) -> Option<DeliveryState> {
+pub(super) fn discharge(client: &mut Client, link: LinkId, txn: &[u8], fail: bool) -> Option<DeliveryState> {
+    let key = send_discharge(client, link, txn, fail);
+    client.outcome(key)
+}
+
+fn send_discharge(client: &mut Client, link: LinkId, txn: &[u8], fail: bool) -> u64 {
     let mut bytes = vec![0x00, 0x53, 0x77];
     let mut list = ListEncoder::described(&mut bytes, amqp::descriptor::DISCHARGE);
     list.field(|out| encode::binary(out, txn));
     list.field(|out| encode::boolean(out, fail));
     list.finish();
-    let key = client.send(link, false, &bytes);
-    client.outcome(key)
+    client.send(link, false, &bytes)
 }
 
 fn post(client: &mut Client, link: LinkId, txn: &[u8]) {
@@ -121,4 +125,47 @@ fn a_transaction_that_is_not_known_is_refused() {
         panic!("not rejected");
     };
     assert_eq!(error.condition.as_str(), "amqp:transaction:unknown-id");
+}
+
+/// A message in a transaction whose sender has not sent all of it.
+fn begin_to_post(client: &mut Client, link: LinkId, txn: &[u8]) {
+    let state = TransactionalState { txn: txn.to_vec(), outcome: None }.state();
+    client.begin_with(link, false, Some(&state));
+    client.send_part(link, &message(200_000), true);
+}
+
+/// The error that the router ends a link with.
+pub(super) fn end_of(client: &mut Client, link: LinkId) -> Option<String> {
+    let end =
+        client.expect("the end", |happened| matches!(happened, Happened::Detached { link: of, .. } if *of == link));
+    let Happened::Detached { error, .. } = end else { unreachable!("it was looked for") };
+    error.map(|error| error.condition.as_str().to_owned())
+}
+
+#[test]
+fn a_transaction_that_ends_before_all_of_a_message_has_come_is_rolled_back_and_its_link_ended() {
+    let (router, store) = in_memory([volatile("a"), volatile("b")]);
+    let mut client = router.client();
+    let (link, a, b) = (coordinator(&mut client), client.sender(Some("a")), client.sender(Some("b")));
+    let txn = declare(&mut client, link);
+    post(&mut client, b, &txn);
+    begin_to_post(&mut client, a, &txn);
+    send_discharge(&mut client, link, &txn, false);
+    assert_eq!(end_of(&mut client, link).as_deref(), Some("amqp:transaction:rollback"));
+    assert_eq!(store.queue("b").map(|queue| queue.messages), Some(0));
+}
+
+#[test]
+fn a_large_message_is_part_of_its_transaction_also_if_that_ends_before_it_is_on_disk() {
+    let directory = super::Directory::new("large-in-transaction");
+    let stored = super::Stored::at(&directory);
+    stored.queue("a");
+    let mut client = stored.router.client();
+    let (link, a) = (coordinator(&mut client), client.sender(Some("a")));
+    let txn = declare(&mut client, link);
+    let state = TransactionalState { txn: txn.clone(), outcome: None }.state();
+    client.begin_with(a, false, Some(&state));
+    client.send_part(a, &message(3_000_000), false);
+    assert_eq!(discharge(&mut client, link, &txn, false), Some(DeliveryState::Accepted));
+    assert_eq!(stored.store.queue("a").map(|queue| queue.messages), Some(1));
 }
