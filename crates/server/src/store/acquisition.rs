@@ -6,7 +6,7 @@ use amqp::condition::names;
 use amqp::{DeliveryState, ErrorCondition, Map, Value};
 use queue_core::AcqId;
 
-use super::links::{End, Role, Side};
+use super::links::{Role, Side};
 use super::node::Node;
 use super::say::Say;
 use super::transactional::TransactionalState;
@@ -127,15 +127,6 @@ impl Node {
         {
             self.end_link(link as u32, error);
             self.coordinator_gone(coordinator);
-        }
-    }
-
-    /// A link is ended from here.
-    fn end_link(&mut self, link: u32, error: ErrorCondition) {
-        if let Some(record) = self.links.get_mut(link as usize).filter(|record| record.end == End::Open) {
-            record.end = End::Asked;
-            let key = record.key;
-            self.say(Say::Detach { key, closed: true, error: Some(Box::new(error)) });
         }
     }
 }

@@ -101,6 +101,9 @@ impl Node {
             },
         };
         check_kind(node.kind, &to)?;
+        if !relays {
+            self.can_be_logged(&to)?;
+        }
         let mut target = match open.target.clone() {
             Some(TargetTerminus::Target(target)) => target,
             _ => Target::default(),
@@ -141,6 +144,7 @@ impl Node {
                 None => return Ok(()),
             },
         };
+        self.can_be_logged(&Destination::Queue(place))?;
         let subscription = matches!(to, Destination::Topic(_)).then(|| receive.survives);
         let browse_only = self.settings(place).is_some_and(|settings| settings.browse_only);
         let browses = receive.browses || browse_only;
@@ -181,6 +185,16 @@ impl Node {
         self.answer(key, Some(source), open.target.clone(), terms_of(open));
         self.take_early_flow(link);
         Ok(())
+    }
+
+    /// Refuses what needs a log that has failed.
+    fn can_be_logged(&self, to: &Destination) -> Result<(), ErrorCondition> {
+        let logged = match to {
+            Destination::Queue(place) => place.side == Side::Logged,
+            Destination::Topic(_) => self.look_of(*to).sides[Side::Logged as usize],
+            Destination::Named => false,
+        };
+        if logged { self.log_has_failed() } else { Ok(()) }
     }
 
     /// Gives a link its role. Its key is returned.
@@ -335,12 +349,15 @@ impl Node {
             // Somebody else had the same wish, or another one is to take its place.
             Ok(Done::Created(_) | Done::Deleted) | Err(Refused::Exists(_) | Refused::NoQueue) => self.attach(link),
             Ok(_) => {}
-            Err(refused) => {
-                if let Some(Link { role: Role::Attaching(open), .. }) = self.links.get(link as usize) {
-                    let open = open.clone();
-                    self.refuse_link(link, &open, condition(refused));
-                }
-            }
+            Err(refused) => self.cannot_attach(link, condition(refused)),
+        }
+    }
+
+    /// What a link waits for cannot be.
+    pub(super) fn cannot_attach(&mut self, link: u32, error: ErrorCondition) {
+        if let Some(Link { role: Role::Attaching(open), .. }) = self.links.get(link as usize) {
+            let open = open.clone();
+            self.refuse_link(link, &open, error);
         }
     }
 

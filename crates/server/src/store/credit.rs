@@ -21,7 +21,8 @@ impl Node {
     pub(super) fn give_credit(&mut self, link: u32) {
         self.refresh_look(link);
         let crowded = self.is_crowded(link);
-        let may_send = !self.is_stopping && !crowded && self.journal.takes_more(MOST_IN_FLIGHT);
+        let may_send =
+            !self.is_stopping && !crowded && (!self.is_logged(link) || self.journal.takes_more(MOST_IN_FLIGHT));
         let Self { links, brokers, promised, .. } = self;
         let Some(record) = links.get_mut(link as usize) else { return };
         let key = record.key;
@@ -60,6 +61,16 @@ impl Node {
                 Some(queue) if may_send => self.starved.entry(queue).or_default().push_back(link),
                 _ => self.held_back.push_back(link),
             }
+        }
+    }
+
+    /// Whether a sender's messages go to the log.
+    pub(super) fn is_logged(&self, link: u32) -> bool {
+        let Some(Role::Sender(sender)) = self.links.get(link as usize).map(|link| &link.role) else { return false };
+        match sender.to {
+            Destination::Queue(place) => place.side == Side::Logged,
+            Destination::Topic(_) => sender.look.sides[Side::Logged as usize],
+            Destination::Named => true,
         }
     }
 

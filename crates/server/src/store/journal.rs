@@ -129,6 +129,8 @@ pub(super) struct Journal {
     pub(super) since_checkpoint: u64,
     /// The log takes nothing now.
     pub(super) stuck: Option<String>,
+    /// It never will.
+    pub(super) failed: Option<String>,
 }
 
 impl Journal {
@@ -197,7 +199,10 @@ impl Journal {
         self.stuck = match self.log.as_ref().map(|log| log.condition()) {
             None | Some(Condition::Good) => None,
             Some(Condition::Full(reason)) => Some(format!("the disk is full ({reason})")),
-            Some(Condition::Failed(reason)) => Some(reason),
+            Some(Condition::Failed(reason)) => {
+                self.failed = Some(reason.clone());
+                Some(reason)
+            }
         };
     }
 

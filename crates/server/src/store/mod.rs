@@ -17,6 +17,7 @@ mod credit;
 mod declared;
 mod deliver;
 mod entry;
+mod failure;
 mod graves;
 mod handle;
 mod journal;

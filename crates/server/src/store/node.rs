@@ -74,6 +74,8 @@ pub(super) struct Node {
     pub(super) checkpoint_every: u64,
     /// Nothing is delivered any more, and nobody gets credit.
     pub(super) is_stopping: bool,
+    /// The log has failed, and those who waited for it were told.
+    pub(super) is_ended: bool,
     /// Unix time at the start of the shards' time, and that start.
     pub(super) start: Millis,
     pub(super) began: Instant,
@@ -162,6 +164,7 @@ impl Node {
             relocation: Relocation::default(),
             checkpoint_every: super::upkeep::CHECKPOINT_EVERY,
             is_stopping: false,
+            is_ended: false,
             start,
             began,
             signals,
@@ -275,6 +278,10 @@ impl Node {
         let told = self.signals.take_condition();
         if told || self.journal.stuck.is_some() {
             self.journal.look();
+        }
+        if self.journal.failed.is_some() && !self.is_ended {
+            self.is_ended = true;
+            self.end_what_waits_for_the_log(self.clock());
         }
         if self.journal.stuck.is_some() && self.journal.applied > self.journal.checkpointed {
             // What is dead may make room.

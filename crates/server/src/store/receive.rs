@@ -173,6 +173,11 @@ impl Node {
         }
     }
 
+    /// The queue that a message waits for cannot be made.
+    pub(super) fn refuse_early(&mut self, early: &Early, error: ErrorCondition) {
+        self.refuse_bytes(early.arrival, &early.bytes, error);
+    }
+
     /// Has a message put into its queues, at once or at the end of its transaction.
     fn enqueue(
         &mut self,

@@ -331,6 +331,14 @@ impl Node {
         }
     }
 
+    /// The log has not taken a transaction.
+    pub(super) fn not_discharged(&mut self, arrival: Option<Arrival>, txn: u64, why: &ErrorCondition) {
+        self.roll_back(txn);
+        if let Some(arrival) = arrival {
+            self.answer_coordinator(arrival, nothing_was_done(why));
+        }
+    }
+
     /// Commands of a transaction will not be.
     fn withdraw(&mut self, commands: &[Vec<Command>; 2]) {
         let now = self.clock();
@@ -352,7 +360,7 @@ impl Node {
 
     /// Nothing of a transaction is done: its receivers have their deliveries as before, or, where they have settled them, the
     /// queue has them back.
-    fn roll_back(&mut self, txn: u64) {
+    pub(super) fn roll_back(&mut self, txn: u64) {
         self.drop_sends(txn);
         self.close_transaction(txn);
         let Some(mut txn) = self.transactions.open.remove(&txn) else { return };
@@ -407,7 +415,11 @@ impl Node {
 }
 
 fn rolled_back(refused: &Refused) -> DeliveryState {
-    let why = condition(refused).description.unwrap_or_default();
+    nothing_was_done(&condition(refused))
+}
+
+fn nothing_was_done(why: &ErrorCondition) -> DeliveryState {
+    let why = why.description.as_deref().unwrap_or_default();
     rejected(ErrorCondition::new(names::TRANSACTION_ROLLBACK, format!("Nothing of it was done: {why}")))
 }
 

@@ -7,6 +7,7 @@ use amqp::condition::names;
 use queue_core::{Applied, Command, Done, EntryIndex, Millis, QueueSettings, TopicId};
 use queue_log::LogError;
 
+use super::failure::not_stored;
 use super::journal::{Batch, Refused, Waiter};
 use super::links::{Admission, Destination, End, Place, Role, Sender, Side};
 use super::node::Node;
@@ -160,27 +161,19 @@ impl Node {
     }
 
     fn not_logged(&mut self, waiter: Waiter, error: &LogError) {
-        let condition = ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, format!("Not stored: {error}"));
+        let condition = not_stored(error);
         match waiter {
             Waiter::Nobody => {}
             Waiter::Arrival(arrival) => self.refuse(arrival, condition),
             Waiter::Half { pair } => self.half_known(pair, Some(condition)),
-            Waiter::Early(early) => {
-                self.early_queue_made(*early, &Err(queue_core::Refused::BadSettings("the disk takes nothing now")));
-            }
+            Waiter::Early(early) => self.refuse_early(&early, condition),
             // The receiver has said what becomes of it; that it may come again is the lesser evil.
             Waiter::Settlement { .. } => self.settlement_applied(&waiter),
-            Waiter::Discharge { arrival, txn } => {
-                let applied = Err(queue_core::Refused::BadSettings("the disk takes nothing now"));
-                self.discharged(arrival, txn, &applied);
-            }
+            Waiter::Discharge { arrival, txn } => self.not_discharged(arrival, txn, &condition),
             Waiter::Relocated => self.relocated(false),
-            Waiter::Attach { link } => {
-                self.node_made(link, &Err(queue_core::Refused::BadSettings("the disk takes nothing now")));
-            }
-            Waiter::Reply(reply) => {
-                drop(reply.send(Err(queue_core::Refused::BadSettings("the disk takes nothing now: see the log"))));
-            }
+            Waiter::Attach { link } => self.cannot_attach(link, condition),
+            // Who gets no answer says what is the matter with the store.
+            Waiter::Reply(_) => {}
         }
     }
 

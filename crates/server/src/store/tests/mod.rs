@@ -3,6 +3,7 @@
 mod acquisition;
 mod basics;
 mod bounds;
+mod failure;
 mod full;
 mod graves;
 mod large;

@@ -1,8 +1,9 @@
-//! A disk that stops answering when it is told to, and goes on later.
+//! A disk that stops answering when it is told to, and goes on later, or fails then.
 
 use std::io::{self, IoSlice};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Condvar, Mutex};
 use queue_log::{Disk, DiskFile, Mode, RealDisk};
@@ -14,6 +15,7 @@ pub(crate) struct StallingDisk(Arc<Gate>);
 #[derive(Default)]
 struct Gate {
     stalled: Mutex<bool>,
+    failing: AtomicBool,
     opened: Condvar,
 }
 
@@ -21,6 +23,11 @@ impl StallingDisk {
     /// From now on a sync and a read take until [`StallingDisk::go_on`].
     pub(crate) fn stall(&self) {
         *self.0.stalled.lock() = true;
+    }
+
+    /// From now on a sync fails.
+    pub(crate) fn fail(&self) {
+        self.0.failing.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn go_on(&self) {
@@ -97,6 +104,9 @@ impl DiskFile for StallingFile {
 
     fn sync(&self) -> io::Result<()> {
         self.gate.pass();
+        if self.gate.failing.load(Ordering::Relaxed) {
+            return Err(io::Error::other("the disk has failed"));
+        }
         self.file.sync()
     }
 

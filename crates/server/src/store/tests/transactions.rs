@@ -45,7 +45,7 @@ pub(super) fn discharge(client: &mut Client, link: LinkId, txn: &[u8], fail: boo
     client.outcome(key)
 }
 
-fn send_discharge(client: &mut Client, link: LinkId, txn: &[u8], fail: bool) -> u64 {
+pub(super) fn send_discharge(client: &mut Client, link: LinkId, txn: &[u8], fail: bool) -> u64 {
     let mut bytes = vec![0x00, 0x53, 0x77];
     let mut list = ListEncoder::described(&mut bytes, amqp::descriptor::DISCHARGE);
     list.field(|out| encode::binary(out, txn));
@@ -54,7 +54,7 @@ fn send_discharge(client: &mut Client, link: LinkId, txn: &[u8], fail: bool) -> 
     client.send(link, false, &bytes)
 }
 
-fn post(client: &mut Client, link: LinkId, txn: &[u8]) {
+pub(super) fn post(client: &mut Client, link: LinkId, txn: &[u8]) {
     let state = TransactionalState { txn: txn.to_vec(), outcome: None }.state();
     let key = client.begin_with(link, false, Some(&state));
     client.send_part(link, &message(10), false);
