@@ -328,12 +328,40 @@ def test_a_shared_subscription_is_one_for_all_its_consumers(router, peer, topic,
     assert got() == list(range(10)) and all(one.arrived for one in ones)
 
 
+def test_a_subscription_in_use_is_refused_to_who_wants_another_selector(router, peer, topic):
+    def sharing(text):
+        def set_up(link):
+            capabilities("shared")(link)
+            selector(text)(link)
+
+        return set_up
+
+    first = peer.receiver(topic, name="together", set_up=sharing("a = 1"))
+    condition = peer.receiver(topic, name="together|2", set_up=sharing("a = 2")).refusal()
+    assert condition.name == "amqp:resource-locked" and "another selector" in condition.description
+    same = peer.receiver(topic, name="together|2", set_up=sharing("a = 1"), credit=0)
+    send(peer, topic, Message(body="one", properties={"a": 1}), Message(body="two", properties={"a": 2}))
+    assert first.take(1) == ["one"] and first.has_nothing()
+    first.close()
+    same.close()
+    # Nobody uses it any more.
+    receiver = peer.receiver(topic, name="together|2", set_up=sharing("a = 2"))
+    send(peer, topic, Message(body="two", properties={"a": 2}))
+    assert receiver.take(1) == ["two"]
+
+
+def test_a_topic_that_was_just_made_takes_messages_that_name_it(peer, topic):
+    receiver = peer.receiver(topic)
+    assert peer.sender(None).send(Message(address=topic, body="x")).outcome() == "accepted"
+    assert receiver.take(1) == ["x"]
+
+
 # === dynamic nodes
 
 
 def dynamic(peer, lifetime):
     receiver = peer.receiver(None, set_up=living(lifetime))
-    assert receiver.address
+    assert receiver.address and receiver.link.remote_source.dynamic
     return receiver
 
 

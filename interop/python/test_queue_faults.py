@@ -100,6 +100,27 @@ def take_one(peer, queue):
     becomes(peer, queue, 0)
 
 
+def manage(peer, queue, operation, **body):
+    """Has a queue do something with its messages: with how many it did, and how many it left to their consumers."""
+    reply = Management(peer).ask(operation, body, type="org.apache.qpid.dispatch.queue", name=queue)
+    assert reply.status == 200, reply.description
+    return reply.body["messages"], reply.body["held"]
+
+
+@pytest.mark.parametrize("which", [{}, {"selector": "JMSPriority = 4"}], ids=["all", "selected"])
+def test_messages_that_a_consumer_holds_are_not_moved_so_that_nobody_has_them_twice(peer, queue, which):
+    send(peer, queue, *range(5))
+    send(peer, queue + "/other", "x")
+    receiver = peer.receiver(queue, credit=2)
+    held = [receiver.next() for _ in range(2)]
+    assert manage(peer, queue, "MOVE", to=queue + "/other", count=2, **which) == (2, 2)
+    assert manage(peer, queue, "PURGE", **which) == (1, 2)
+    for received in held:
+        received.accept()
+    becomes(peer, queue, 0)
+    assert peer.receiver(queue + "/other").take(3) == ["x", 2, 3]
+
+
 # === Qpid C++
 
 

@@ -16,6 +16,7 @@
 #![deny(unsafe_code)]
 
 mod entry;
+mod escape;
 mod level;
 mod logger;
 mod macros;

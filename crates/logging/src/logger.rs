@@ -2,6 +2,7 @@
 
 use crate::TEXT_MAX;
 use crate::entry::{Entry, Origin};
+use crate::escape::escape;
 use crate::level::{Level, LevelMask};
 use crate::module::Module;
 use crate::ring::Ring;
@@ -145,6 +146,7 @@ impl Logger {
         let _ = write!(line, "{module} ({level}) ");
         let start = line.len();
         let _ = line.write_fmt(text);
+        escape(line, start);
         let end = line.floor_char_boundary(start.saturating_add(TEXT_MAX).min(line.len()));
         line.truncate(end);
         self.ring.lock().push(module, level, &line[start..], origin, time);
@@ -301,6 +303,13 @@ mod tests {
         let log = Fixture::untimed("line", "info+");
         log.write(Module::RouterCore, Level::Info, "[C1] Connection Closed");
         assert_eq!(log.written(), "ROUTER_CORE (info) [C1] Connection Closed\n");
+    }
+
+    #[test]
+    fn what_others_say_makes_no_line_of_its_own_and_commands_no_terminal() {
+        let log = Fixture::untimed("escaped", "info+");
+        log.write(Module::RouterCore, Level::Info, "target={a\nSERVER (critical) b\u{1b}[2J\u{9b}\u{202e}\t}");
+        assert_eq!(log.written(), "ROUTER_CORE (info) target={a\\nSERVER (critical) b\\u{1b}[2J\\u{9b}\\u{202e}\t}\n");
     }
 
     #[test]

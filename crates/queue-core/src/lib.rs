@@ -58,7 +58,7 @@ pub use head::{
     ORIGINAL_QUEUE,
 };
 pub use ids::{AcqId, BadSeq, ConsumerId, DEFAULT_PRIORITY, EntryIndex, Millis, QueueId, Seq, TopicId};
-pub use local::{Assignment, Candidate, Match, MatchAll, Matcher};
+pub use local::{Aside, Assignment, Candidate, Match, MatchAll, Matcher};
 pub use output::{Applied, Done, Event, Output, Refused};
 pub use overlay::{Death, Overlay, Reason};
 pub use peek::{Extent, Living, Peeked};

@@ -1,5 +1,6 @@
 //! The local half: who takes messages, and who holds which. Never logged.
 
+mod aside;
 mod assign;
 mod candidates;
 mod credit;
@@ -9,5 +10,6 @@ mod outcome;
 mod subscribe;
 mod timers;
 
+pub use aside::Aside;
 pub use assign::Assignment;
 pub use matcher::{Candidate, Match, MatchAll, Matcher};

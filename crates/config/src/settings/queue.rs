@@ -5,11 +5,18 @@ use super::read::Reader;
 use management::Attributes;
 use management::schema::{Class, Invalid};
 use queue_core::{Lifetime, Overflow, QueueSettings};
+use router_core::{Pattern, PatternTree, plain_address};
 use selector::Selector;
 use std::sync::Arc;
 
 /// The fastest that a redelivery delay can grow, in percent.
 const MAX_MULTIPLIER: u32 = 100_000;
+
+/// Attributes that name the queue that messages go to which leave theirs.
+const FOLLOWERS: [&str; 2] = ["deadLetterAddress", "expiryAddress"];
+/// What addresses of the router itself begin with, and one that it cannot do without.
+const OWN: [char; 2] = ['$', '_'];
+const MANAGEMENT: &str = "$management";
 
 /// What a `queue` entity says.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +51,7 @@ impl QueueConfig {
     pub fn from_attributes(attributes: &Attributes) -> Result<Self, Invalid> {
         let address = address(attributes, "queue")?;
         let settings = settings(attributes, &address)?;
-        for name in ["deadLetterAddress", "expiryAddress"] {
+        for name in FOLLOWERS {
             if attributes.text(name) == Some(address.as_str()) {
                 let text = format!("'{name}' of queue '{address}' is the queue itself");
                 return Err(Invalid::attribute(name, Class::Value, text)
@@ -64,6 +71,7 @@ impl QueueTemplateConfig {
         // It has no prefix: a pattern is asked for, and judged.
         AddressMatch::from_attributes(attributes)?;
         let pattern = Reader(attributes).text_or("pattern", "");
+        free_of_the_routers_own(&pattern)?;
         same_name(attributes, &pattern)?;
         Ok(QueueTemplateConfig { pattern, settings: settings(attributes, "template")?.named("") })
     }
@@ -93,12 +101,20 @@ impl Named for QueueSettings {
 
 /// The one address that a queue or topic has.
 fn address(attributes: &Attributes, what: &str) -> Result<String, Invalid> {
-    let wrong = |text: String, hint: &str| Err(Invalid::attribute("address", Class::Value, text).hint(hint));
     let address = Reader(attributes).text_or("address", "");
     if address.is_empty() {
-        return wrong(format!("A {what} needs an address"), "write address: and a name, such as orders");
+        return Err(Invalid::attribute("address", Class::Value, format!("A {what} needs an address"))
+            .hint("write address: and a name, such as orders"));
     }
-    if address.starts_with(['$', '_']) {
+    one_address("address", &address, what)?;
+    same_name(attributes, &address)?;
+    Ok(address)
+}
+
+/// What the attribute `name` says is one address that a queue or topic (`what`) can have.
+fn one_address(name: &str, address: &str, what: &str) -> Result<(), Invalid> {
+    let wrong = |text: String, hint: &str| Err(Invalid::attribute(name, Class::Value, text).hint(hint));
+    if address.starts_with(OWN) {
         let text = format!("'{address}' cannot be a {what}: the router itself uses addresses that begin so");
         return wrong(text, "choose an address that begins with another character");
     }
@@ -106,8 +122,29 @@ fn address(attributes: &Attributes, what: &str) -> Result<String, Invalid> {
         let text = format!("'{address}' is a pattern, not one address");
         return wrong(text, "write a queueTemplate for queues whose addresses fit a pattern");
     }
-    same_name(attributes, &address)?;
-    Ok(address)
+    // Clients that name it would reach what remains.
+    match plain_address(address) {
+        plain if plain == address => Ok(()),
+        "" => wrong(format!("'{address}' is no address"), "write a name, such as orders"),
+        plain => {
+            let text = format!("'{address}' is not what clients reach: for them it means '{plain}'");
+            wrong(text, &format!("write {plain}"))
+        }
+    }
+}
+
+/// A template takes no address that the router itself uses: nobody could manage it any more.
+fn free_of_the_routers_own(pattern: &str) -> Result<(), Invalid> {
+    let mut tree = PatternTree::default();
+    if let Some(parsed) = Pattern::parse(pattern) {
+        tree.insert(&parsed, ());
+    }
+    if !pattern.starts_with(OWN) && tree.best(MANAGEMENT).is_none() {
+        return Ok(());
+    }
+    let text = format!("'{pattern}' takes in addresses that the router itself uses, such as {MANAGEMENT}");
+    Err(Invalid::attribute("pattern", Class::Value, text)
+        .hint("begin with a name that no address of the router has, such as queue.#"))
 }
 
 /// Nothing else than the address is a name: it is what remains of it in the store.
@@ -123,6 +160,11 @@ fn same_name(attributes: &Attributes, address: &str) -> Result<(), Invalid> {
 
 fn settings(attributes: &Attributes, address: &str) -> Result<QueueSettings, Invalid> {
     let read = Reader(attributes);
+    for name in FOLLOWERS {
+        if let Some(follower) = read.text(name) {
+            one_address(name, &follower, "queue")?;
+        }
+    }
     let number = |name: &str| read.number(name, 0, i64::MAX).map(|it| it.and_then(|it| u64::try_from(it).ok()));
     let limit = |name: &str| read.number(name, 1, i64::MAX).map(|it| it.and_then(|it| u64::try_from(it).ok()));
     let text = |name: &str| read.text(name).map(Arc::from);

@@ -92,6 +92,12 @@ fn all_mistakes_are_told_at_once_each_with_its_place() {
 fn each_mistake_has_a_remedy() {
     for (queue, remedy) in [
         ("address: a.*", "queueTemplate"),
+        ("address: amqp://host/a", "write a"),
+        ("address: /a", "write a"),
+        ("address: a.", "write a"),
+        ("address: a\n deadLetterAddress: a.*", "queueTemplate"),
+        ("address: a\n deadLetterAddress: $management", "another character"),
+        ("address: a\n expiryAddress: amqp:/b", "write b"),
         ("address: $management", "another character"),
         ("address: a\n name: b", "remove name"),
         ("address: a\n overflow: ring", "maxMessages"),
@@ -106,6 +112,18 @@ fn each_mistake_has_a_remedy() {
     ] {
         let hint = hint(&format!("{STORE}queue {{\n {queue}\n}}\n"));
         assert!(hint.contains(remedy), "{queue}: {hint}");
+    }
+}
+
+#[test]
+fn a_template_takes_no_address_that_the_router_itself_uses() {
+    for pattern in ["#", "*", "*/#", "$management", "$management.#", "_topo/#"] {
+        let hint = hint(&format!("{STORE}queueTemplate {{\n pattern: {pattern}\n}}\n"));
+        assert!(hint.contains("such as queue.#"), "{pattern}: {hint}");
+    }
+    for pattern in ["*.dead", "#.dead", "queue.#"] {
+        let config = with_store(&format!("queueTemplate {{\n pattern: {pattern}\n}}\n"));
+        assert_eq!(config.queue_templates().count(), 1, "{pattern}");
     }
 }
 

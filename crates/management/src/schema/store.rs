@@ -199,18 +199,18 @@ pub static QUEUE: EntityType = EntityType::new(
     },
     Call {
         name: "PURGE",
-        description: and_next!("Drops messages. The answer has `messages`, the number of those dropped."),
+        description: and_next!("Drops messages. The answer has `messages`, the number of those dropped, and `held`, the number of those that stay because consumers hold them."),
         arguments: &WHICH,
     },
     Call {
         name: "MOVE",
-        description: and_next!("Moves messages to another queue. The answer has `messages`, the number of those moved."),
+        description: and_next!("Moves messages to another queue. The answer has `messages`, the number of those moved, and `held`, the number of those that stay because consumers hold them."),
         arguments: &[required("to", "The address of the other queue."), WHICH[0], WHICH[1], WHICH[2]],
     },
     Call {
         name: "RETRY",
         description: and_next!(
-            "Moves dead-lettered and expired messages back to the queues they came from. The answer has `messages`, the number of those moved."
+            "Moves dead-lettered and expired messages back to the queues they came from. The answer has `messages`, the number of those moved, and `held`, the number of those that stay because consumers hold them."
         ),
         arguments: &WHICH,
     },

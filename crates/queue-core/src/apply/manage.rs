@@ -1,9 +1,9 @@
 //! What people do with messages: removing them, moving them, sending them back.
 
 use super::Context;
-use crate::broker::{Broker, Node};
+use crate::broker::Broker;
 use crate::command::Selection;
-use crate::ids::{QueueId, Seq};
+use crate::ids::{Millis, QueueId, Seq};
 use crate::output::{Applied, Done, Refused};
 use crate::overlay::Overlay;
 use crate::queue::Queue;
@@ -27,14 +27,21 @@ impl Queue {
 }
 
 impl Broker {
-    /// Calls with each selected message. Messages may leave meanwhile; those that come are not among them.
-    fn for_selected(&mut self, id: QueueId, what: &Selection, mut act: impl FnMut(&mut Self, Seq) -> bool) -> Applied {
+    /// Calls with each selected message. Messages may leave meanwhile; those that come are not among them. What was set
+    /// aside and stays is offered again.
+    fn for_selected(
+        &mut self,
+        id: QueueId,
+        what: &Selection,
+        now: Millis,
+        mut act: impl FnMut(&mut Self, Seq) -> bool,
+    ) -> Applied {
         let queue = self.queues.get(&id).ok_or(Refused::NoQueue)?;
         let mut count = 0;
         let most = match what {
             Selection::These(items) => {
                 self.for_each(id, items, |broker, seq| count += u64::from(act(broker, seq)));
-                self.touched(id);
+                self.end_aside(id, items, now);
                 return Ok(Done::Messages { count });
             }
             Selection::All => queue.count,
@@ -57,7 +64,7 @@ impl Broker {
     }
 
     pub(super) fn purge(&mut self, id: QueueId, what: &Selection, context: &mut Context<'_>) -> Applied {
-        self.for_selected(id, what, |broker, seq| {
+        self.for_selected(id, what, context.time, |broker, seq| {
             broker.count(id, |queue| queue.totals.purged += 1);
             broker.leave(id, seq, true, context).is_some()
         })
@@ -71,9 +78,12 @@ impl Broker {
         context: &mut Context<'_>,
     ) -> Applied {
         if !self.queues.contains_key(&to) {
+            if let Selection::These(items) = what {
+                self.end_aside(from, items, context.time);
+            }
             return Err(Refused::NoQueue);
         }
-        self.for_selected(from, what, |broker, seq| {
+        self.for_selected(from, what, context.time, |broker, seq| {
             let moved = broker.leave(from, seq, false, context).is_some_and(|entry| {
                 broker.move_to(to, &entry, context);
                 true
@@ -91,7 +101,7 @@ impl Broker {
     }
 
     pub(super) fn retry(&mut self, id: QueueId, what: &Selection, context: &mut Context<'_>) -> Applied {
-        self.for_selected(id, what, |broker, seq| {
+        self.for_selected(id, what, context.time, |broker, seq| {
             let Some(to) = broker.origin(id, seq) else { return false };
             let Some(mut entry) = broker.leave(id, seq, false, context) else { return false };
             entry.change(|extra| {
@@ -107,15 +117,5 @@ impl Broker {
             broker.count(id, |queue| queue.totals.moved += 1);
             true
         })
-    }
-
-    /// The queue that a dead letter came from, if it is another one and still there.
-    fn origin(&mut self, id: QueueId, seq: Seq) -> Option<QueueId> {
-        let entry = self.queues.get_mut(&id)?.lanes.get(seq)?;
-        let address = entry.overlay()?.deaths.first()?.address.clone();
-        match self.node(&address)? {
-            Node::Queue(to) if to != id => Some(to),
-            _ => None,
-        }
     }
 }

@@ -21,7 +21,7 @@ enum Fate {
 
 impl Broker {
     /// Calls with each message of these places that is in the queue. Messages may leave meanwhile.
-    pub(super) fn for_each(&mut self, id: QueueId, items: &Ranges, mut act: impl FnMut(&mut Self, Seq)) -> u64 {
+    pub(crate) fn for_each(&mut self, id: QueueId, items: &Ranges, mut act: impl FnMut(&mut Self, Seq)) -> u64 {
         let mut count = 0;
         for (first, last) in items.iter() {
             let mut next = first;

@@ -1,7 +1,7 @@
 //! What consumers say of what they hold.
 
 use crate::broker::Broker;
-use crate::command::{Command, Outcome, Settle};
+use crate::command::{Command, Outcome, Selection, Settle};
 use crate::ids::{AcqId, ConsumerId, Millis, QueueId, Seq};
 use crate::output::Event;
 use crate::ranges::Ranges;
@@ -61,17 +61,10 @@ impl Broker {
         match command {
             Command::Settle(settle) => self.unsettle(settle, now),
             Command::Transaction(commands) => commands.iter().for_each(|command| self.withdraw(command, now)),
-            Command::Expire { queue, items } => {
-                for (first, last) in items.iter() {
-                    let mut next = first;
-                    while let Some(seq) = self.queues.get(queue).and_then(|queue| queue.lanes.present_from(next))
-                        && seq <= last
-                    {
-                        self.give_back_unheld(*queue, seq, now);
-                        next = seq.next();
-                    }
-                }
-            }
+            Command::Expire { queue, items }
+            | Command::Purge { queue, what: Selection::These(items) }
+            | Command::Move { from: queue, what: Selection::These(items), .. }
+            | Command::Retry { queue, what: Selection::These(items) } => self.end_aside(*queue, items, now),
             Command::DeleteQueue { queue, .. } => {
                 if let Some(queue) = self.queues.get_mut(queue) {
                     queue.local.deleting = false;

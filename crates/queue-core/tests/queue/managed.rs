@@ -353,3 +353,59 @@ fn a_full_queue_of_a_topic_keeps_a_message_from_no_other() {
     assert_eq!([full, free].map(|queue| host.depth(queue)), [1, 2]);
     assert_eq!(host.events, []);
 }
+
+/// Sets aside what of a queue may be, for a command about it.
+fn aside(host: &mut Host, queue: QueueId, most: u64) -> Aside {
+    let extent = host.broker.extent(queue).expect("it is there");
+    let (items, _) = host.broker.slice(queue, &extent, Seq::FIRST, usize::MAX);
+    host.broker.set_aside(queue, &items, most, false)
+}
+
+#[test]
+fn what_consumers_hold_is_not_set_aside() {
+    let (mut host, queue) = Host::with(|_| {});
+    (0..5).for_each(|_| drop(host.send(queue, 1)));
+    host.consumer(queue, 2);
+    let held = host.deliver();
+    let aside = aside(&mut host, queue, 2);
+    assert_eq!((aside.count, aside.held), (2, 2));
+    let behind = |more| Seq::from_raw(held[1].seq.raw() + more);
+    assert_eq!(aside.items, Ranges::from_iter([behind(1), behind(2)]));
+    assert_eq!(aside.rest, Some(behind(3)));
+}
+
+#[test]
+fn what_is_set_aside_goes_to_no_consumer_and_leaves_with_the_command() {
+    let (mut host, queue) = Host::with(|_| {});
+    let other = host.create("other", |_| {});
+    (0..3).for_each(|_| drop(host.send(queue, 1)));
+    let aside = aside(&mut host, queue, 2);
+    host.consumer(queue, 10);
+    assert_eq!(host.deliver().len(), 1);
+    let moved = host.apply(Command::Move { from: queue, to: other, what: Selection::These(aside.items) });
+    assert_eq!(moved, Ok(Done::Messages { count: 2 }));
+    assert_eq!([queue, other].map(|queue| host.depth(queue)), [1, 2]);
+    assert!(host.deliver().is_empty());
+}
+
+#[test]
+fn what_was_set_aside_and_stays_is_delivered_in_its_order() {
+    let (mut host, queue) = Host::with(|_| {});
+    let gone = host.create("gone", |_| {});
+    host.apply(Command::DeleteQueue { queue: gone, if_empty: true, orphans: Orphans::Drop }).unwrap();
+    (0..3).for_each(|size| drop(host.send(queue, size)));
+    let refused = Selection::These(aside(&mut host, queue, 1).items);
+    assert_eq!(host.apply(Command::Move { from: queue, to: gone, what: refused }), Err(Refused::NoQueue));
+    let what = Selection::These(aside(&mut host, queue, 2).items);
+    host.broker.withdraw(&Command::Purge { queue, what }, host.now);
+    host.consumer(queue, 10);
+    assert_eq!(host.deliver().iter().map(|given| given.size).collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+#[test]
+fn only_dead_letters_that_can_go_back_are_set_aside_for_it() {
+    let (mut host, queue) = Host::with(|_| {});
+    host.send(queue, 1).unwrap();
+    let items = Ranges::from(Seq::FIRST);
+    assert_eq!(host.broker.set_aside(queue, &items, u64::MAX, true), Aside::default());
+}

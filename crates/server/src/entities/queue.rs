@@ -85,7 +85,7 @@ pub(super) fn call(
         _ => return Err(Failure::not_found()),
     };
     let done = done.map_err(failure)?;
-    Ok(answer(Value::Ulong(done.done), done.next))
+    Ok(answer(Value::Ulong(done.done), done.next).with("held", Value::Ulong(done.held)))
 }
 
 fn answer(messages: Value, next: Option<Seq>) -> Attributes {

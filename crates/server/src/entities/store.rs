@@ -162,10 +162,10 @@ pub(super) fn declare(store: &StoreHandle, settings: Settings) -> Result<Option<
 fn changes(before: &QueueSettings, now: &QueueSettings) -> String {
     let row = |settings| settings_of(Row::identified(&management::schema::QUEUE, Value::Null, ""), settings).done();
     let (before, now) = (row(before), row(now));
-    let text = |value: Option<&Value>| management::repr::plain(value.unwrap_or(&Value::Null));
-    let changed = now.iter().filter(|(name, value)| before.get(name) != Some(*value));
-    let changed =
-        changed.map(|(name, value)| format!("{name} {} instead of {}", text(Some(value)), text(before.get(name))));
+    let text = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), management::repr::plain);
+    let values = now.iter().map(|(name, _)| (name, now.get(name), before.get(name)));
+    let changed = values.filter(|(_, now, before)| now != before);
+    let changed = changed.map(|(name, now, before)| format!("{name} {} instead of {}", text(now), text(before)));
     changed.collect::<Vec<_>>().join(", ")
 }
 

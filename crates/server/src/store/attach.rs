@@ -39,7 +39,7 @@ impl Node {
     /// The core wants a link. Its number is returned; it is attached, and answered, when the store is pumped.
     pub(super) fn open_link(&mut self, key: LinkKey, open: OpenLink) -> u32 {
         let role = Role::Attaching(Box::new(open));
-        let link = self.links.insert(Link { key, role, end: End::Open }) as u32;
+        let link = self.links.insert(Link { key, role, end: End::Open, dynamic: false }) as u32;
         self.says.push(Say::Opened { key, link });
         self.attach(link);
         link
@@ -109,6 +109,7 @@ impl Node {
             _ => Target::default(),
         };
         target.capabilities = granted(&target.capabilities);
+        target.dynamic = self.made_node(link);
         let container = if relays { "" } else { name_and_container(&open.name).1 };
         let sender = Sender {
             to,
@@ -162,6 +163,7 @@ impl Node {
         source.filter = receive.applied(no_local);
         source.distribution_mode = Some(if browses { "copy" } else { "move" }.into());
         source.capabilities = granted(&source.capabilities);
+        source.dynamic = self.made_node(link);
         let receiver = Receiver {
             place,
             consumer,
@@ -272,7 +274,8 @@ impl Node {
         let address = self.dynamic_address();
         let owner = self.links.get(link as usize).filter(|_| lifetime == Lifetime::OnClose).map(|link| link.key.0);
         let settings = QueueSettings { durable: false, lifetime, owner, ..QueueSettings::new(&*address) };
-        if let Some(Link { role: Role::Attaching(open), .. }) = self.links.get_mut(link as usize) {
+        if let Some(Link { role: Role::Attaching(open), dynamic, .. }) = self.links.get_mut(link as usize) {
+            *dynamic = true;
             match (receives, &mut open.source, &mut open.target) {
                 (true, Some(source), _) => (source.dynamic, source.address) = (false, Some(address.to_string())),
                 (false, _, Some(TargetTerminus::Target(target))) => {
@@ -282,6 +285,11 @@ impl Node {
             }
         }
         self.make_queue(settings, Waiter::Attach { link });
+    }
+
+    /// Whether the node of a link was made for it: the answer says so (part 3 of the specification, sections 3.5.3 and 3.5.4).
+    fn made_node(&self, link: u32) -> bool {
+        self.links.get(link as usize).is_some_and(|link| link.dynamic)
     }
 
     /// An address that nobody uses.
@@ -314,9 +322,16 @@ impl Node {
             Some(Destination::Queue(place)) => {
                 let same =
                     |settings: &Arc<QueueSettings>| (&settings.filter, &settings.no_local) == (&filter, &no_local);
-                let used = self.broker(place.side).statistics(place.queue).is_some_and(|found| found.consumers > 0);
-                if used || self.settings(place).is_some_and(same) {
+                if self.settings(place).is_some_and(same) {
                     return Ok(Some(place));
+                }
+                match self.selector_in_use(place) {
+                    // Only what the topic says is different since.
+                    Some(in_use) if in_use == receive.selector.as_ref().map(|(_, text)| text.as_str()) => {
+                        return Ok(Some(place));
+                    }
+                    Some(_) => return Err(in_use_otherwise(&address)),
+                    None => {}
                 }
                 // What is asked for is another subscription; it takes the place of the one before (JMS 2.0, section 8.3.3).
                 self.delete_queue(place, Waiter::Attach { link });
@@ -341,6 +356,16 @@ impl Node {
         };
         self.make_queue(settings, Waiter::Attach { link });
         Ok(None)
+    }
+
+    /// The selector of those who receive from a subscription; `None`: nobody does.
+    fn selector_in_use(&self, place: Place) -> Option<Option<&str>> {
+        self.links.iter().find_map(|(_, link)| match &link.role {
+            Role::Receiver(receiver) if receiver.place == place && receiver.subscription.is_some() => {
+                Some(receiver.selector.as_ref().map(selector::Selector::text))
+            }
+            _ => None,
+        })
     }
 
     /// What became of a node that a link waits for.
@@ -547,6 +572,14 @@ fn subscription_address(topic: &str, link: &str, receive: &Receive) -> String {
     // Links that share a subscription cannot have one name on one connection: clients number them behind a bar.
     let name = name.split_once('|').map_or(name, |(name, _)| name);
     queue_core::subscription_address(topic, client, name, receive.global)
+}
+
+/// A subscription has a selector that is not the one asked for, with which the receiver would wait in vain.
+fn in_use_otherwise(address: &str) -> ErrorCondition {
+    let text = format!(
+        "The subscription '{address}' is in use with another selector: attach with the same, or by another name of the link"
+    );
+    ErrorCondition::new(names::RESOURCE_LOCKED, text)
 }
 
 #[cfg(test)]

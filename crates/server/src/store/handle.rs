@@ -76,11 +76,9 @@ impl StoreHandle {
         });
         let handle = Self { shards: shards.clone(), store, settings };
         handle.with(|node| {
-            let queues = node.queues();
-            let topics = node.brokers[0].topics().map(|(_, settings)| Arc::clone(&settings.address));
-            let addresses: Vec<Arc<str>> = queues.into_keys().chain(topics).collect();
             let own = [COORDINATOR, DYNAMIC].map(Arc::from);
-            for address in own.into_iter().chain(addresses.into_iter().filter(|address| is_plain(address))) {
+            let queues = node.queues().into_keys().filter(|address| is_plain(address));
+            for address in own.into_iter().chain(queues) {
                 node.say(Say::Lead { address: (*address).into() });
             }
             node.learn_filters();

@@ -16,6 +16,8 @@ pub(super) struct Link {
     pub(super) role: Role,
     /// How far its end is.
     pub(super) end: End,
+    /// Its node was made for it.
+    pub(super) dynamic: bool,
 }
 
 /// How far the end of a link is.

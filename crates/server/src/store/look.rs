@@ -13,7 +13,7 @@ use super::bodies::TRANSIENT;
 use super::links::{Place, Side};
 use super::node::Node;
 use super::opaque;
-use super::spec::{MessageView, Part, StoreError, StoreView, TemplateSpec, TopicSpec, Which};
+use super::spec::{Handled, MessageView, Part, StoreError, StoreView, TemplateSpec, TopicSpec, Which};
 use crate::content::Whole;
 
 /// Messages that one request looks at.
@@ -50,7 +50,7 @@ impl StoreHandle {
     ///
     /// # Errors
     /// As for [`StoreHandle::peek`], and if the disk takes nothing.
-    pub(crate) fn purge(&self, address: &str, which: &Which) -> Result<Part<u64>, StoreError> {
+    pub(crate) fn purge(&self, address: &str, which: &Which) -> Result<Handled, StoreError> {
         let place = self.place(address)?;
         self.act(place, address, which, |what| Command::Purge { queue: place.queue, what })
     }
@@ -59,7 +59,7 @@ impl StoreHandle {
     ///
     /// # Errors
     /// As for [`StoreHandle::purge`], and if one of the queues is durable and the other is not.
-    pub(crate) fn move_messages(&self, from: &str, to: &str, which: &Which) -> Result<Part<u64>, StoreError> {
+    pub(crate) fn move_messages(&self, from: &str, to: &str, which: &Which) -> Result<Handled, StoreError> {
         let (source, target) = (self.place(from)?, self.place(to)?);
         if source == target {
             return Err(StoreError::Invalid(format!("'{to}' is the queue that the messages are in")));
@@ -76,7 +76,7 @@ impl StoreHandle {
     ///
     /// # Errors
     /// As for [`StoreHandle::purge`].
-    pub(crate) fn retry(&self, address: &str, which: &Which) -> Result<Part<u64>, StoreError> {
+    pub(crate) fn retry(&self, address: &str, which: &Which) -> Result<Handled, StoreError> {
         let place = self.place(address)?;
         self.act(place, address, which, |what| Command::Retry { queue: place.queue, what })
     }
@@ -117,48 +117,58 @@ impl StoreHandle {
         }
     }
 
-    /// Does something with messages: with so many at a time, so that others are served meanwhile. Each time is an entry of the
-    /// log of its own.
+    /// Does something with messages that no consumer holds: with so many at a time, so that others are served meanwhile. Each
+    /// time is an entry of the log of its own.
     fn act(
         &self,
         place: Place,
         address: &str,
         which: &Which,
         command: impl Fn(Selection) -> Command,
-    ) -> Result<Part<u64>, StoreError> {
-        let act = |items: Ranges| match self.command(place.side, command(Selection::These(items)), address)? {
-            Done::Messages { count } => Ok(count),
-            _ => Ok(0),
+    ) -> Result<Handled, StoreError> {
+        let mut handled = Handled::default();
+        let mut left = which.most.unwrap_or(u64::MAX);
+        // Says where to go on, if no more are wanted.
+        let mut act = |items: &Ranges, handled: &mut Handled| -> Result<Option<Seq>, StoreError> {
+            let aside = self.with(|node| {
+                let broker = node.broker(place.side);
+                let back = matches!(command(Selection::These(Ranges::new())), Command::Retry { .. });
+                broker.set_aside(place.queue, items, left, back)
+            });
+            handled.held += aside.held;
+            left -= aside.count;
+            if !aside.items.is_empty()
+                && let Done::Messages { count } =
+                    self.command(place.side, command(Selection::These(aside.items)), address)?
+            {
+                handled.done += count;
+            }
+            Ok(aside.rest)
         };
         if which.selector.is_some() {
             let Part { done: found, next } = self.scan(place, which, false)?;
-            let slices = found.chunks(SLICE).map(|some| some.iter().map(|found| found.peeked.seq).collect());
-            let done = slices.map(act).sum::<Result<u64, StoreError>>()?;
-            return Ok(Part { done, next });
+            for slice in found.chunks(SLICE) {
+                act(&slice.iter().map(|found| found.peeked.seq).collect(), &mut handled)?;
+            }
+            return Ok(Handled { next, ..handled });
         }
         self.await_what_was_said(place);
         let begun = Instant::now();
         let (broker, queue) = (place.side, place.queue);
         let extent = self.with(|node| node.broker(broker).extent(queue));
         let extent = extent.ok_or_else(|| StoreError::NotFound(address.to_owned()))?;
-        let mut part = Part { done: 0, next: Some(which.from.unwrap_or(Seq::FIRST)) };
-        let mut left = which.most.unwrap_or(u64::MAX);
-        while let Some(from) = part.next.filter(|_| begun.elapsed() < LONG) {
-            let most = usize::try_from(left).unwrap_or(usize::MAX).min(SLICE);
-            let (items, next) = self.with(|node| node.broker(broker).slice(queue, &extent, from, most));
-            if items.is_empty() {
-                return Ok(Part { next: None, ..part });
-            }
-            left -= items.iter().map(|(first, last)| last.raw() - first.raw() + 1).sum::<u64>().min(left);
-            match act(items) {
-                Ok(done) => part.done += done,
+        handled.next = Some(which.from.unwrap_or(Seq::FIRST));
+        while let Some(from) = handled.next.filter(|_| begun.elapsed() < LONG) {
+            let (items, next) = self.with(|node| node.broker(broker).slice(queue, &extent, from, SLICE));
+            match act(&items, &mut handled) {
+                Ok(None) => handled.next = next,
+                Ok(enough) => return Ok(Handled { next: enough, ..handled }),
                 // What was done is told; who goes on is told what is wrong.
-                Err(_) if part.done > 0 => return Ok(part),
+                Err(_) if handled.done > 0 => return Ok(handled),
                 Err(error) => return Err(error),
             }
-            part.next = next;
         }
-        Ok(part)
+        Ok(handled)
     }
 
     /// Waits until what consumers and senders have said so far has taken effect: whoever looks after that sees it.
@@ -176,7 +186,7 @@ impl StoreHandle {
         }
     }
 
-    /// Looks for messages; `show`: their beginnings are wanted, too.
+    /// Looks for messages; `show`: their beginnings are wanted, too, and those that consumers hold count as others.
     fn scan(&self, place: Place, which: &Which, show: bool) -> Result<Part<Vec<Found>>, StoreError> {
         let selector = which.selector.as_deref().map(Selector::parse).transpose();
         let selector = selector.map_err(|error| StoreError::Invalid(error.to_string()))?;
@@ -184,7 +194,7 @@ impl StoreHandle {
         let reads = show || selector.is_some();
         self.await_what_was_said(place);
         let begun = Instant::now();
-        let (mut found, mut looked, mut read) = (Vec::new(), 0, 0);
+        let (mut found, mut held, mut looked, mut read) = (Vec::new(), 0, 0, 0);
         let mut from = which.from.unwrap_or(Seq::FIRST);
         loop {
             let (step, log) = self.with(|node| (node.look_into(place, from), node.journal.log.clone()));
@@ -192,7 +202,7 @@ impl StoreHandle {
                 return Ok(Part { done: found, next: None });
             }
             for (peeked, whole) in step {
-                let enough = found.len() >= most || looked >= MOST_LOOKED || read >= MOST_READ;
+                let enough = found.len() - held >= most || looked >= MOST_LOOKED || read >= MOST_READ;
                 if enough || looked > 0 && begun.elapsed() >= LONG {
                     return Ok(Part { done: found, next: Some(peeked.seq) });
                 }
@@ -208,6 +218,8 @@ impl StoreHandle {
                 read += bytes.len();
                 let context = Context { delivery_count: Some(peeked.delivery_count) };
                 if selector.as_ref().is_none_or(|selector| selector.matches_with(opaque::sections(&bytes), &context)) {
+                    // Nothing is done with these, so that others have their turn.
+                    held += usize::from(!show && peeked.held_by.is_some());
                     found.push(Found { peeked, bytes });
                 }
             }

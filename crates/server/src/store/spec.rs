@@ -132,6 +132,17 @@ pub(crate) struct Part<T> {
     pub(crate) next: Option<Seq>,
 }
 
+/// What became of a request to do something with messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Handled {
+    /// With how many it was done.
+    pub(crate) done: u64,
+    /// How many stay, for consumers hold them.
+    pub(crate) held: u64,
+    /// Where to go on if there may be more.
+    pub(crate) next: Option<Seq>,
+}
+
 /// The store as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StoreView {

@@ -39,7 +39,10 @@ impl Node {
                     self.learn(place, settings);
                     self.room_again(place);
                 }
-                (Command::CreateTopic(settings), Ok(_)) => self.lead(&settings.address),
+                // Each side has to know it.
+                (Command::CreateTopic(settings), Ok(_)) if self.find(&settings.address).is_some() => {
+                    self.lead(&settings.address);
+                }
                 (Command::SetTemplate { settings, .. }, Ok(_)) => self.set_template(settings, false),
                 (Command::DeleteTemplate { pattern }, Ok(_)) => self.remove_template(pattern),
                 // There may be room where messages have left.

@@ -8,7 +8,7 @@ use management::Attributes;
 use management::client::Request;
 use management::schema::QUEUE;
 
-use super::session::{key, print};
+use super::session::{Acted, key, print};
 use super::{Common, Failure, Session, Which};
 
 #[derive(Debug, Args)]
@@ -116,7 +116,7 @@ pub(super) fn retry(arguments: &RetryArguments, out: &mut dyn Write) -> Result<(
     let RetryArguments { queue, which, common } = arguments;
     let moved = act(common, "RETRY", queue, which, Attributes::new())?;
     tell(common, moved, &format!("moved from {queue} back to where they came from"), out)?;
-    if moved == 0 && !common.json {
+    if moved.done == 0 && moved.held == 0 && !common.json {
         let why = "Only messages go back that came from another queue, as dead letters or expired, and whose queue is still there.";
         writeln!(out, "{why}")?;
     }
@@ -139,17 +139,23 @@ pub(super) fn delete(arguments: &DeleteArguments, out: &mut dyn Write) -> Result
     Ok(writeln!(out, "Queue {} was deleted.", arguments.queue)?)
 }
 
-fn act(common: &Common, operation: &str, queue: &str, which: &Which, more: Attributes) -> Result<i64, Failure> {
+fn act(common: &Common, operation: &str, queue: &str, which: &Which, more: Attributes) -> Result<Acted, Failure> {
     let mut session = Session::open(common)?;
-    let messages = session.act(operation, queue, which, more)?;
+    let acted = session.act(operation, queue, which, more)?;
     session.close();
-    Ok(messages)
+    Ok(acted)
 }
 
-fn tell(common: &Common, messages: i64, what: &str, out: &mut dyn Write) -> Result<(), Failure> {
+fn tell(common: &Common, acted: Acted, what: &str, out: &mut dyn Write) -> Result<(), Failure> {
+    let Acted { done, held } = acted;
     if common.json {
-        return print(&Value::Map([("messages", messages)].into_iter().collect()), out);
+        return print(&Value::Map([("messages", done), ("held", held)].into_iter().collect()), out);
     }
-    let messages = if messages == 1 { "1 message".to_owned() } else { format!("{messages} messages") };
-    Ok(writeln!(out, "{messages} {what}.")?)
+    let messages = |count| if count == 1 { "1 message".to_owned() } else { format!("{count} messages") };
+    writeln!(out, "{} {what}.", messages(done))?;
+    if held > 0 {
+        let stay = if held == 1 { "stays: a consumer has it" } else { "stay: consumers have them" };
+        writeln!(out, "{} {stay}, unsettled.", messages(held))?;
+    }
+    Ok(())
 }

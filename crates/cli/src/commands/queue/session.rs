@@ -11,6 +11,15 @@ use management::schema::{QUEUE, TOPIC};
 use super::{Common, Failure, Which};
 use crate::client::{Client, ClientError, Node};
 
+/// What became of messages that something was to be done with.
+#[derive(Clone, Copy)]
+pub(super) struct Acted {
+    /// With how many it was done.
+    pub(super) done: i64,
+    /// How many stay, for consumers hold them.
+    pub(super) held: i64,
+}
+
 pub(super) struct Session {
     client: Client,
     node: Node,
@@ -52,9 +61,15 @@ impl Session {
         found.is_ok_and(|topics| topics.into_entities().iter().any(|topic| topic.text("address") == Some(name)))
     }
 
-    /// Has a queue do something with some of its messages; says with how many it did.
-    pub(super) fn act(&mut self, operation: &str, name: &str, which: &Which, more: Attributes) -> Result<i64, Failure> {
-        let (mut done, mut next) = (0, None);
+    /// Has a queue do something with some of its messages.
+    pub(super) fn act(
+        &mut self,
+        operation: &str,
+        name: &str,
+        which: &Which,
+        more: Attributes,
+    ) -> Result<Acted, Failure> {
+        let (mut done, mut held, mut next) = (0, 0, None);
         loop {
             let mut more = more.clone();
             if let Some(from) = next {
@@ -65,10 +80,11 @@ impl Session {
             let answer = self.ask(request, name)?;
             let part = |name: &str| answer.as_map().and_then(|map| map.get(name));
             done += part("messages").and_then(Value::as_i64).unwrap_or(0);
+            held += part("held").and_then(Value::as_i64).unwrap_or(0);
             // One request looks at so many messages only.
             next = part("next").and_then(Value::as_text).map(str::to_owned);
             if next.is_none() || which.count.is_some_and(|count| done >= count) {
-                return Ok(done);
+                return Ok(Acted { done, held });
             }
         }
     }
