@@ -47,6 +47,9 @@ pub enum Need {
     Ordinary,
     /// This has room kept for it: what makes the store smaller, such as settlements.
     Essential,
+    /// This has room that nothing else may take: bodies that are appended once more so that a segment which holds little else
+    /// ([`Log::sparse`](crate::Log::sparse)) can be used again.
+    Relocation,
 }
 
 /// An entry as it was read: all of its checksums hold.

@@ -10,7 +10,7 @@ use crate::read::Reader;
 use crate::recover::Recover;
 use crate::recovery;
 use crate::segment::{Prepared, Segment};
-use crate::settings::{Settings, Watcher};
+use crate::settings::{Settings, Watcher, sparse};
 use crate::shared::{Shared, State};
 use crate::stats::{Condition, Stats};
 use crate::writer::Writer;
@@ -215,8 +215,8 @@ impl Log {
                 && segment.first < segment.next
                 && segment.first > after
         });
-        let sparse = candidates.filter(|segment| segment.live() < u64::from(segment.size / 4));
-        sparse.min_by_key(|segment| segment.first).map(|segment| Sparse {
+        let found = candidates.filter(|segment| segment.live() < sparse(segment.size));
+        found.min_by_key(|segment| segment.first).map(|segment| Sparse {
             entries: segment.first..=segment.next - 1,
             live: segment.live(),
             size: u64::from(segment.size),

@@ -1,5 +1,6 @@
 //! What a log's owner may choose, and what it is told.
 
+use crate::entry::Need;
 use crate::error::OpenError;
 use crate::format::header::DATA;
 use std::path::{Path, PathBuf};
@@ -15,10 +16,15 @@ pub struct Settings {
     /// Bytes that the segments together may take at most. None: what the disk has.
     pub max_bytes: Option<u64>,
     /// Bytes at the end of the last segment that only [`Need::Essential`](crate::Need::Essential) entries may take when
-    /// there is no other segment. None: an eighth of a segment.
+    /// there is no other segment. None: an eighth of a segment. Behind them is room for what lives in one sparse segment.
     pub reserve_bytes: Option<u32>,
     /// Used segments that are kept to be used again; more of them are removed.
     pub spare_segments: usize,
+}
+
+/// Bytes of bodies alive below which a segment of this size is sparse.
+pub(crate) fn sparse(segment_bytes: u32) -> u64 {
+    u64::from(segment_bytes / 4)
 }
 
 impl Settings {
@@ -48,8 +54,16 @@ impl Settings {
         Ok(())
     }
 
-    pub(crate) fn reserve(&self) -> u64 {
-        u64::from(self.reserve_bytes.unwrap_or(self.segment_bytes / 8))
+    /// Bytes at the end of the last segment that an entry must leave to others.
+    pub(crate) fn kept_from(&self, need: Need) -> u64 {
+        let essential = u64::from(self.reserve_bytes.unwrap_or(self.segment_bytes / 8));
+        // What lives in a sparse segment, and its records' heads.
+        let relocated = sparse(self.segment_bytes) * 5 / 4;
+        match need {
+            Need::Ordinary => essential + relocated,
+            Need::Essential => relocated,
+            Need::Relocation => 0,
+        }
     }
 }
 

@@ -224,7 +224,7 @@ impl State {
         if self.closing {
             return Err(LogError::Closed);
         }
-        let reserve = if need == Need::Essential { 0 } else { shared.settings.reserve() };
+        let reserve = shared.settings.kept_from(need);
         if self.full.is_some() && self.queued_bytes + size + reserve > self.room_ahead() {
             self.refused = true;
             return Err(LogError::Full { path: shared.dir().to_owned(), needed: size });

@@ -73,6 +73,19 @@ impl Batch {
         }
     }
 
+    /// What makes the store smaller is let in when nothing else is.
+    fn need(&self) -> Need {
+        if self.bodies.is_empty() {
+            return Need::Essential;
+        }
+        let relocates = |command: &Command| matches!(command, Command::Relocate { .. });
+        let grows = |command: &Command| command.carries_body() || matches!(command, Command::Transaction(_));
+        match self.commands.iter().all(|command| relocates(command) || !grows(command)) {
+            true => Need::Relocation,
+            false => Need::Ordinary,
+        }
+    }
+
     /// The sender of a delivery waits for nothing any more.
     fn forget_arrival(&mut self, key: OutKey) -> bool {
         forget_arrival(&mut self.waiters, key)
@@ -158,8 +171,7 @@ impl Journal {
         let mut parts = Vec::with_capacity(1 + batch.bodies.len());
         parts.push(Part::Owned(entry::encode(time, &batch.commands)));
         parts.extend(batch.bodies.iter().map(|body| Part::from(Arc::clone(body))));
-        // What makes the store smaller is let in when nothing else is.
-        let need = if batch.bodies.is_empty() { Need::Essential } else { Need::Ordinary };
+        let need = batch.need();
         match log.append(parts, batch.bytes, need) {
             Ok(index) => {
                 let Batch { commands, bodies, waiters, bytes } = batch;

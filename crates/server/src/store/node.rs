@@ -287,6 +287,9 @@ impl Node {
             // What is dead may make room.
             self.checkpoint();
         }
+        if self.journal.stuck.is_some() && self.journal.failed.is_none() {
+            self.relocate_again(self.clock());
+        }
         if !self.held_back.is_empty() && self.journal.takes_more(super::credit::MOST_IN_FLIGHT) {
             self.room_for_all();
         }

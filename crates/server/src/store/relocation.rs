@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use queue_core::{BodyRef, Command, QueueId, Seq};
+use queue_core::{BodyRef, Command, Millis, QueueId, Seq};
 
 use super::journal::Waiter;
 use super::links::Side;
@@ -11,6 +11,8 @@ use super::node::Node;
 
 /// Messages that are relocated at once.
 const MOST: usize = 256;
+/// Milliseconds between two rounds while the log is full.
+const PAUSE: Millis = 100;
 
 /// How far that is.
 #[derive(Default)]
@@ -21,6 +23,8 @@ pub(super) struct Relocation {
     under_way: usize,
     /// The last entry of the segments that are done with in this round.
     done: u64,
+    /// When the next round may begin while the log is full.
+    again: Millis,
 }
 
 impl Node {
@@ -31,6 +35,15 @@ impl Node {
         }
         self.relocation.done = 0;
         self.relocate_more();
+    }
+
+    /// Begins a round if the log is full: there may be room once what lives among the dead is elsewhere. It is looked for from time
+    /// to time only.
+    pub(super) fn relocate_again(&mut self, time: Millis) {
+        if time >= self.relocation.again {
+            self.relocation.again = time + PAUSE;
+            self.relocate();
+        }
     }
 
     fn is_relocating(&self) -> bool {
