@@ -57,6 +57,7 @@ pub use link::LinkInfo;
 pub use outgoing::NewDelivery;
 pub use sasl::{ClientStep, Readiness, SaslClient, SaslServer, SaslStep, SecurityLayer};
 pub use session::BeginError;
+pub use window::Hold;
 
 /// Monotonic time since an arbitrary start.
 pub type Now = std::time::Duration;

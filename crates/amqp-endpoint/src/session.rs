@@ -10,6 +10,7 @@ use crate::connection::Queued;
 use crate::fault::{Fault, Handled};
 use crate::sparse::SparseIndex;
 use crate::unsettled::Unsettled;
+use crate::window::Holds;
 use crate::{Connection, Event, SessionId};
 
 /// The outgoing window this end announces: it never holds transfers back by itself.
@@ -40,8 +41,8 @@ pub(crate) struct Session {
     /// The highest handle the peer accepts.
     pub(crate) remote_handle_max: u32,
 
-    /// The owner wants no transfers for now.
-    pub(crate) held: bool,
+    /// Why the owner wants no transfers for now.
+    pub(crate) held: Holds,
     pub(crate) next_incoming_id: u32,
     /// Transfer frames that the peer may still send, as it was told.
     pub(crate) incoming_window: u32,
@@ -82,7 +83,7 @@ impl Session {
             disowned: false,
             remote_channel: 0,
             remote_handle_max: u32::MAX,
-            held: false,
+            held: Holds::default(),
             next_incoming_id: 0,
             incoming_window: window,
             next_outgoing_id: 0,
@@ -161,7 +162,7 @@ impl Connection {
         session.map(channel, &begin);
         let (held, ended) = (session.held, session.ended);
         self.channels.insert(channel.into(), ours.into());
-        if held {
+        if held.any() {
             self.session_flow_due(ours.into());
         }
         Ok((!ended).then(|| Event::SessionAnswered(SessionId(ours.into()), Box::new(begin))))

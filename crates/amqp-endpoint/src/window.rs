@@ -9,6 +9,29 @@ use crate::fault::Fault;
 use crate::session::{OUTGOING_WINDOW, Session};
 use crate::{Connection, Event, SessionId};
 
+/// Why a peer is made to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// Whoever reads what it sends lags behind.
+    Lag,
+    /// There is too little memory for what it sends.
+    Memory,
+}
+
+/// For which of the reasons a session is held; by default for none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Holds {
+    lag: bool,
+    memory: bool,
+}
+
+impl Holds {
+    /// Whether it is held at all.
+    pub(crate) fn any(self) -> bool {
+        self.lag || self.memory
+    }
+}
+
 impl Session {
     /// Takes a transfer frame of the peer's; false if its window was used up.
     #[inline]
@@ -24,7 +47,7 @@ impl Session {
     /// Half of the window announced is used.
     #[inline]
     pub(crate) fn wants_replenishing(&self, full: u32) -> bool {
-        self.incoming_window <= full / 2 && !self.held
+        self.incoming_window <= full / 2 && !self.held.any()
     }
 
     /// Accounts for a transfer frame of ours.
@@ -38,12 +61,13 @@ impl Session {
     /// what was announced before stays allowed, as frames may be on their way.
     pub(crate) fn flow(&mut self, full: u32) -> Flow {
         self.flow_due = false;
-        if !self.held {
+        let held = self.held.any();
+        if !held {
             self.incoming_window = full;
         }
         Flow {
             next_incoming_id: self.mapped.then_some(self.next_incoming_id),
-            incoming_window: if self.held { 0 } else { full },
+            incoming_window: if held { 0 } else { full },
             next_outgoing_id: self.next_outgoing_id,
             outgoing_window: OUTGOING_WINDOW,
             ..Flow::default()
@@ -62,11 +86,16 @@ impl Session {
 }
 
 impl Connection {
-    /// Announces an incoming window of 0, or the full one again: how an owner that cannot take more makes the peer wait.
-    pub fn hold_session(&mut self, session: SessionId, hold: bool) {
+    /// Announces an incoming window of 0, or the full one again when it is held for no reason any more: how an owner that
+    /// cannot take more makes the peer wait.
+    pub fn hold_session(&mut self, session: SessionId, why: Hold, hold: bool) {
         let Some(there) = self.sessions.get_mut(session.0 as usize) else { return };
-        if there.held != hold {
-            there.held = hold;
+        let before = there.held;
+        match why {
+            Hold::Lag => there.held.lag = hold,
+            Hold::Memory => there.held.memory = hold,
+        }
+        if there.held.any() != before.any() {
             self.session_flow_due(session.0);
         }
     }

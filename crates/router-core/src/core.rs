@@ -1,5 +1,7 @@
 //! The core as a whole: what it consists of, and its sense of time.
 
+use std::collections::BTreeSet;
+
 use crate::address::config::AddressConfigs;
 use crate::address::table::Addresses;
 use crate::arena::Arena;
@@ -71,6 +73,10 @@ pub struct Core<H: Host> {
     pub(crate) starved: Vec<u64>,
     /// When to give these their credit back.
     pub(crate) next_relief: Option<Now>,
+    /// Messages take more memory than they may.
+    pub(crate) memory_short: bool,
+    /// Links that are held up for it.
+    pub(crate) held_up: BTreeSet<u64>,
     /// A buffer for keys, kept so that look-ups do not allocate.
     pub(crate) scratch: String,
 }
@@ -110,6 +116,8 @@ impl<H: Host> Core<H> {
             next_scan: None,
             starved: Vec::new(),
             next_relief: None,
+            memory_short: false,
+            held_up: BTreeSet::new(),
             scratch: String::new(),
         };
         core.add_heartbeat_address();

@@ -33,7 +33,7 @@ impl<H: Host> Link<H> {
     pub(crate) fn give_back(&mut self, host: &mut H, router: &mut RouterStatistics) {
         self.held -= 1;
         // A sender that used more credit than it had is not given it a second time.
-        if self.flowing && self.credit + self.held < self.capacity {
+        if self.flowing && !self.held_up && self.credit + self.held < self.capacity {
             self.grant(host, router, 1);
         }
     }
@@ -83,9 +83,9 @@ impl<H: Host> Link<H> {
     }
 
     /// Fills a sender's credit up.
-    fn top_up(&mut self, host: &mut H, router: &mut RouterStatistics) {
+    pub(crate) fn top_up(&mut self, host: &mut H, router: &mut RouterStatistics) {
         let missing = self.capacity.saturating_sub(self.credit.saturating_add(self.held));
-        if missing > 0 {
+        if missing > 0 && !self.held_up {
             self.grant(host, router, missing);
         }
     }

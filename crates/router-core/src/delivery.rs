@@ -160,6 +160,8 @@ pub(crate) struct Waiting<C> {
     pub(crate) said: Option<Box<KeptSaid>>,
     /// Key of the incoming link that gets a credit back when this copy leaves the queue; 0: none.
     pub(crate) owes_credit: u64,
+    /// Key of the incoming link that is held up until this copy leaves the queue; 0: none.
+    pub(crate) holds_up: u64,
 }
 
 /// A delivery.

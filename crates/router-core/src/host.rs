@@ -43,6 +43,9 @@ pub trait Host {
     fn add_credit(&mut self, link: Self::Link, credit: u32);
     /// Asks the sending peer to drain (`true`), or stops asking.
     fn drain(&mut self, link: Self::Link, drain: bool);
+    /// The peer that sends on this link is to stop for a while, whatever credit it has, or may go on: messages take too much
+    /// memory, and its own are among those that wait. Not all that is on its way can be stopped.
+    fn hold_up(&mut self, _link: Self::Link, _hold: bool) {}
     /// There is nothing (more) to send: give the unused credit back to the receiving peer that drains.
     fn drained(&mut self, link: Self::Link);
 

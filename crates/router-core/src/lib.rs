@@ -8,7 +8,8 @@
 //! - `address`: keys, patterns and configuration of addresses, and their table; `bind`: which links belong to which;
 //! - `connection`, `attach`, `detach`, `link`: how these come and go;
 //! - `deliver`, then `forward`, then `transmit` and `queue`: the way of a delivery from its sender to its receivers;
-//! - `settle` and `sender`: what receivers and senders say of it afterwards; `credit`: who may send how much;
+//! - `settle` and `sender`: what receivers and senders say of it afterwards; `credit`: who may send how much; `memory`:
+//!   who must wait when there is too little of it;
 //! - `network`, `routers`, `routes`, `remote`: other routers, and what the routing protocol says of them; `neighbor`: the
 //!   links to those next door, `control` and `arrive`: what comes in on these; `streams`: links for large messages;
 //! - `link_routes`: which attaches are passed on; `routed`: the two links that such an attach makes one; `relay`: what
@@ -54,6 +55,7 @@ mod link;
 mod link_routes;
 mod local;
 mod manage;
+mod memory;
 mod neighbor;
 mod network;
 mod promises;

@@ -39,6 +39,8 @@ pub(crate) struct Link<H: Host> {
     pub(crate) answered: bool,
     /// Incoming: its deliveries have somewhere to go, so credit is given back as they are settled.
     pub(crate) flowing: bool,
+    /// Incoming: it is given no credit, because memory is short and deliveries of it are queued.
+    pub(crate) held_up: bool,
     /// Incoming: the peer was asked to drain. Outgoing: the peer asked us to.
     pub(crate) draining: bool,
     /// Outgoing: everything goes out settled.
@@ -55,6 +57,8 @@ pub(crate) struct Link<H: Host> {
     pub(crate) capacity: u32,
     /// Incoming: deliveries whose credit has not been given back.
     pub(crate) held: u32,
+    /// Incoming: deliveries that came while memory was short, and are queued.
+    pub(crate) queued_short: u32,
     /// Deliveries not settled (incoming: of the peer; outgoing: transmitted).
     pub(crate) unsettled: u32,
     /// Outgoing: deliveries queued.
@@ -170,6 +174,7 @@ impl<H: Host> Core<H> {
             opened: !new.own,
             answered: !new.own,
             flowing: false,
+            held_up: false,
             draining: false,
             send_settled: new.send_settled,
             weighed: false,
@@ -178,6 +183,7 @@ impl<H: Host> Core<H> {
             credit: 0,
             capacity: self.connections[conn].info.link_capacity,
             held: 0,
+            queued_short: 0,
             unsettled: 0,
             undelivered: 0,
             queued_presettled: 0,
@@ -239,6 +245,8 @@ impl<H: Host> Core<H> {
     pub(crate) fn remove_link(&mut self, host: &mut H, link: u32, what: &str) {
         // Whatever is given back from here on is not for this link.
         self.links[link].flowing = false;
+        self.links[link].held_up = false;
+        self.held_up.remove(&self.links.key_at(link));
         if self.links[link].is_between_routers() {
             self.router_link_gone(host, link);
         } else if self.links[link].own || self.links[link].tracking {

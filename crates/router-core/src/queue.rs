@@ -26,10 +26,16 @@ impl<H: Host> Core<H> {
             None => host.retain(),
         };
         let index = self.deliveries[copy].link;
-        let mut waiting =
-            Box::new(Waiting { content, wrapping: wrapping.owned(), said: passage.said().kept(), owes_credit: 0 });
+        let mut waiting = Box::new(Waiting {
+            content,
+            wrapping: wrapping.owned(),
+            said: passage.said().kept(),
+            owes_credit: 0,
+            holds_up: 0,
+        });
+        let mut sender_waits = true;
         if passage.settled {
-            let sender_waits = self.is_held_up(index, passage);
+            sender_waits = self.is_held_up(index, passage);
             // Nothing is dropped on its way to another router, unless that does not take anything any more.
             if !(sender_waits && self.links[index].is_between_routers()) {
                 let from_router = self.links.get(passage.link).is_some_and(Link::is_between_routers);
@@ -39,6 +45,10 @@ impl<H: Host> Core<H> {
                 waiting.owes_credit = passage.link;
                 passage.owed = true;
             }
+        }
+        // Nobody waits for settled deliveries that their receiver has given no credit for: they are dropped.
+        if self.memory_short && sender_waits {
+            waiting.holds_up = self.hold_up(host, passage.link);
         }
         let link = &mut self.links[index];
         let delivery = &mut self.deliveries[copy];
@@ -94,14 +104,15 @@ impl<H: Host> Core<H> {
         waiting.push(key);
     }
 
-    /// Before a presettled delivery is queued: if the queue is at the link's capacity, the presettled deliveries in it
+    /// Before a presettled delivery is queued: if the queue is at the link's capacity, or memory is short, the presettled deliveries in it
     /// are dropped, except the first, and except those that the receiver has given credit for. `from_router`: it can give so
     /// much credit that it takes no end, and nobody waits for it.
     fn make_room(&mut self, host: &mut H, index: u32, from_router: bool) {
         let link = &self.links[index];
         let most = if from_router { link.capacity.saturating_mul(OWED_CAPACITIES) } else { u32::MAX };
         let covered = link.credit.min(most);
-        if link.undelivered < link.capacity.max(covered) {
+        let capacity = if self.memory_short { 1 } else { link.capacity };
+        if link.undelivered < capacity.max(covered) {
             return;
         }
         let (mut copy, mut position) = (link.queue_tail, link.undelivered);
@@ -123,6 +134,17 @@ impl<H: Host> Core<H> {
         self.unlist_queued(listed);
         self.links[listed.link].count_presettled_dropped(&mut self.statistics);
         self.forget_copy(host, self.deliveries.key_at(copy));
+    }
+
+    /// A copy is in no queue any more: who had to wait for that goes on.
+    #[inline]
+    pub(crate) fn left_queue(&mut self, host: &mut H, waiting: &Waiting<H::Content>) {
+        if let Some(sender) = self.links.get_mut(waiting.owes_credit) {
+            sender.give_back_owed(host, &mut self.statistics);
+        }
+        if waiting.holds_up != 0 {
+            self.holds_up_no_more(host, waiting.holds_up);
+        }
     }
 
     /// Takes a copy out of its link's queue.
@@ -163,9 +185,7 @@ impl<H: Host> Core<H> {
                 Wrapping { tag: *tag, stamp: *stamp, phase: *phase, anew: *anew, to_override: to_override.as_deref() };
             let said = waiting.said.as_ref().map(|said| said.said()).unwrap_or_default();
             self.transmit(host, key, Some(&waiting.content), &wrapping, said);
-            if let Some(sender) = self.links.get_mut(waiting.owes_credit) {
-                sender.give_back_owed(host, &mut self.statistics);
-            }
+            self.left_queue(host, &waiting);
         }
         let second = self.clock.second;
         let link = &mut self.links[index];

@@ -31,7 +31,7 @@ impl<H: Host> Core<H> {
         if !sender.opened {
             return;
         }
-        if given > sender.credit {
+        if given > sender.credit && !sender.held_up {
             let missing = given - sender.credit;
             sender.grant(host, &mut self.statistics, missing);
         }

@@ -182,7 +182,7 @@ impl<H: Host> Core<H> {
     pub(crate) fn forget_copy(&mut self, host: &mut H, key: u64) {
         let Some(copy) = self.deliveries.get_mut(key) else { return };
         let (link, stuck, counted) = (copy.link, copy.stuck, copy.counted);
-        let owes_credit = copy.waiting.take().map_or(0, |waiting| waiting.owes_credit);
+        let waiting = copy.waiting.take();
         if copy.direct {
             copy.link = NONE;
             copy.stuck = false;
@@ -195,8 +195,8 @@ impl<H: Host> Core<H> {
         if stuck || counted != 0 {
             self.uncount(link, stuck, counted);
         }
-        if let Some(sender) = self.links.get_mut(owes_credit) {
-            sender.give_back_owed(host, &mut self.statistics);
+        if let Some(waiting) = waiting {
+            self.left_queue(host, &waiting);
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use amqp::DeliveryState;
 use amqp::frame::{AMQP_HEADER, SASL_HEADER};
 use amqp::performative::{Attach, Begin, Detach, Disposition, End, Flow, Performative, Role, Transfer};
-use amqp_endpoint::{ConnectionConfig, LinkId, SessionId};
+use amqp_endpoint::{ConnectionConfig, Hold, LinkId, SessionId};
 use proptest::prelude::*;
 
 use crate::mechanisms::Anonymous;
@@ -254,7 +254,7 @@ fn owner_does(peer: &mut Scripted, does: Does) {
             engine.update_incoming(LinkId(link), id, Some(DeliveryState::Accepted), settled);
         }
         Does::UpdateOutgoing { link, key, settled } => engine.update_outgoing(LinkId(link), key, None, settled),
-        Does::Hold { session, hold } => engine.hold_session(SessionId(session), hold),
+        Does::Hold { session, hold } => engine.hold_session(SessionId(session), Hold::Lag, hold),
         Does::Trim => engine.trim(),
         Does::Flush => engine.flush(now),
         Does::Close => engine.close(None),

@@ -3,7 +3,7 @@
 use amqp::frame::AMQP_HEADER;
 use amqp::performative::{Begin, Disposition, End, Open, Performative, Role};
 use amqp::{ErrorCondition, Symbol};
-use amqp_endpoint::{AttachError, BeginError, ConnectionConfig, Event, SessionId, Side};
+use amqp_endpoint::{AttachError, BeginError, ConnectionConfig, Event, Hold, SessionId, Side};
 
 use crate::pair::{Pair, config, receiver, sender, unsettled};
 use crate::scripted::{Scripted, attach, begin, credit, open, whole};
@@ -280,7 +280,7 @@ fn nothing_is_said_on_a_channel_after_its_end() {
     engine.add_credit(link, 5);
     engine.drain(link, true);
     engine.update_incoming(link, 0, None, true);
-    engine.hold_session(SessionId(0), true);
+    engine.hold_session(SessionId(0), Hold::Lag, true);
     engine.detach(link, true, None);
     assert!(!engine.try_send(outgoing, &unsettled(1), &[b"x"]));
     assert_eq!(engine.attach(SessionId(0), sender("new")), Err(AttachError::NoSession));

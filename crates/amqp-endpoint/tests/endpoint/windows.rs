@@ -1,7 +1,7 @@
 //! Session windows, both ways (part 2, section 2.5.6).
 
 use amqp::performative::{Begin, Flow, Performative, Role, Transfer};
-use amqp_endpoint::{ConnectionConfig, Event, LinkId, SessionId};
+use amqp_endpoint::{ConnectionConfig, Event, Hold, LinkId, SessionId};
 
 use crate::pair::{Pair, config, presettled, sender, unsettled};
 use crate::scripted::{Answer, Scripted, attach, begin, credit, whole};
@@ -174,14 +174,14 @@ fn frames_for_a_detached_link_use_the_window_and_open_it_again() {
 #[test]
 fn a_held_session_announces_no_window() {
     let (mut peer, _) = announcing(10);
-    peer.end.connection.hold_session(SessionId(0), true);
+    peer.end.connection.hold_session(SessionId(0), Hold::Lag, true);
     assert_eq!(windows(peer.answers()), [(Some(0), 0)]);
 }
 
 #[test]
 fn a_held_session_takes_what_was_allowed_before() {
     let (mut peer, _) = announcing(10);
-    peer.end.connection.hold_session(SessionId(0), true);
+    peer.end.connection.hold_session(SessionId(0), Hold::Lag, true);
     (0..10).for_each(|id| peer.transfer(&whole(id)));
     assert_eq!(peer.end.take_transfers().len(), 10);
 }
@@ -189,7 +189,7 @@ fn a_held_session_takes_what_was_allowed_before() {
 #[test]
 fn a_held_session_does_not_open_its_window_for_what_it_takes() {
     let (mut peer, _) = announcing(10);
-    peer.end.connection.hold_session(SessionId(0), true);
+    peer.end.connection.hold_session(SessionId(0), Hold::Lag, true);
     peer.take_output();
     (0..10).for_each(|id| peer.transfer(&whole(id)));
     assert_eq!(windows(peer.answers()), []);
@@ -198,7 +198,7 @@ fn a_held_session_does_not_open_its_window_for_what_it_takes() {
 #[test]
 fn credit_of_a_held_session_does_not_open_its_window() {
     let (mut peer, link) = announcing(10);
-    peer.end.connection.hold_session(SessionId(0), true);
+    peer.end.connection.hold_session(SessionId(0), Hold::Lag, true);
     peer.take_output();
     peer.end.connection.add_credit(link, 1);
     assert_eq!(windows(peer.answers()), [(Some(0), 0)]);
@@ -207,19 +207,19 @@ fn credit_of_a_held_session_does_not_open_its_window() {
 #[test]
 fn a_session_no_longer_held_announces_its_whole_window() {
     let (mut peer, _) = announcing(10);
-    peer.end.connection.hold_session(SessionId(0), true);
+    peer.end.connection.hold_session(SessionId(0), Hold::Lag, true);
     (0..7).for_each(|id| peer.transfer(&whole(id)));
     peer.take_output();
-    peer.end.connection.hold_session(SessionId(0), false);
+    peer.end.connection.hold_session(SessionId(0), Hold::Lag, false);
     assert_eq!(windows(peer.answers()), [(Some(7), 10)]);
 }
 
 #[test]
 fn holding_what_is_held_says_nothing() {
     let (mut peer, _) = announcing(10);
-    peer.end.connection.hold_session(SessionId(0), true);
+    peer.end.connection.hold_session(SessionId(0), Hold::Lag, true);
     peer.take_output();
-    peer.end.connection.hold_session(SessionId(0), true);
+    peer.end.connection.hold_session(SessionId(0), Hold::Lag, true);
     assert_eq!(peer.take_output(), b"");
 }
 
@@ -228,10 +228,10 @@ fn a_held_session_makes_its_peer_wait_and_loses_nothing() {
     let mut pair = Pair::open_with(config("client"), ConnectionConfig { session_window: 4, ..config("server") });
     let link = pair.sending(100);
     let session = pair.server.connection.link(link.server).unwrap().session;
-    pair.server.connection.hold_session(session, true);
+    pair.server.connection.hold_session(session, Hold::Lag, true);
     pair.run();
     assert!(!pair.client.connection.try_send(link.client, &presettled(), &[b"x"]));
-    pair.server.connection.hold_session(session, false);
+    pair.server.connection.hold_session(session, Hold::Lag, false);
     pair.run();
     pair.send(link, [1]);
     assert_eq!(pair.server.take_transfers().len(), 1);
@@ -241,7 +241,7 @@ fn a_held_session_makes_its_peer_wait_and_loses_nothing() {
 fn a_session_held_before_it_is_answered_says_so_when_it_is() {
     let mut peer = Scripted::open();
     let session = peer.end.connection.begin_session().unwrap();
-    peer.end.connection.hold_session(session, true);
+    peer.end.connection.hold_session(session, Hold::Lag, true);
     peer.take_output();
     peer.frame(0, Performative::Begin(Begin { remote_channel: Some(0), next_outgoing_id: 9, ..begin() }));
     assert_eq!(windows(peer.answers()), [(Some(9), 0)]);
@@ -280,9 +280,21 @@ fn windows_of_sessions_are_their_own() {
     let second = pair.attach(sender("b"));
     pair.server.connection.add_credit(second.server, 10);
     let session = pair.server.connection.link(first.server).unwrap().session;
-    pair.server.connection.hold_session(session, true);
+    pair.server.connection.hold_session(session, Hold::Lag, true);
     pair.run();
     pair.forget_events();
     pair.send(second, [1]);
     assert_eq!(pair.server.take_transfers().len(), 1);
+}
+
+#[test]
+fn a_session_held_for_two_reasons_opens_when_both_are_over() {
+    let (mut peer, _) = announcing(10);
+    peer.end.connection.hold_session(SessionId(0), Hold::Lag, true);
+    peer.end.connection.hold_session(SessionId(0), Hold::Memory, true);
+    peer.take_output();
+    peer.end.connection.hold_session(SessionId(0), Hold::Lag, false);
+    assert_eq!(windows(peer.answers()), []);
+    peer.end.connection.hold_session(SessionId(0), Hold::Memory, false);
+    assert_eq!(windows(peer.answers()), [(Some(0), 10)]);
 }

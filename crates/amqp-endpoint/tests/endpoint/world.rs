@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use amqp::DeliveryState;
-use amqp_endpoint::{ConnectionConfig, Event, LinkId, NewDelivery};
+use amqp_endpoint::{ConnectionConfig, Event, Hold, LinkId, NewDelivery};
 
 use crate::model::{LINKS, Step};
 use crate::pair::{End, Pair, config, receiver, sender, unsettled};
@@ -113,7 +113,7 @@ impl World {
             Step::Hold { link, hold } => {
                 let (end, id) = self.receiver(link);
                 let session = end.connection.link(id).expect("links stay").session;
-                end.connection.hold_session(session, hold);
+                end.connection.hold_session(session, Hold::Lag, hold);
             }
             Step::Flush { client } => self.flush(client),
             Step::Deliver { to_server, bytes } => self.deliver(to_server, bytes),

@@ -28,6 +28,8 @@ pub struct RouterConfig {
     pub remote_ls_max_age: Duration,
     /// Threads that do the connections' work.
     pub worker_threads: usize,
+    /// Bytes of memory that messages on their way may take; `None`: a share of what there is.
+    pub transit_bytes: Option<u64>,
     /// File that is written at the end of the run.
     pub debug_dump_file: Option<String>,
     /// Directory of the SASL library's configuration.
@@ -61,6 +63,7 @@ impl Default for RouterConfig {
             ra_interval_flux: Duration::from_secs(4),
             remote_ls_max_age: Duration::from_secs(60),
             worker_threads: 4,
+            transit_bytes: None,
             debug_dump_file: None,
             sasl_config_dir: None,
             users_file: None,
@@ -91,6 +94,7 @@ impl RouterConfig {
             check_router_id(id)?;
         }
         let threads = read.number("workerThreads", 1, 1024)?.and_then(|threads| usize::try_from(threads).ok());
+        let transit_bytes = read.number("transitBytes", 1, i64::MAX)?.map(i64::unsigned_abs);
         let distribution = read.word("defaultDistribution", Distribution::parse)?;
         Ok(RouterConfig {
             id,
@@ -101,6 +105,7 @@ impl RouterConfig {
             ra_interval_flux: seconds("raIntervalFluxSeconds", usual.ra_interval_flux)?,
             remote_ls_max_age: seconds("remoteLsMaxAgeSeconds", usual.remote_ls_max_age)?,
             worker_threads: threads.unwrap_or(usual.worker_threads),
+            transit_bytes,
             debug_dump_file: read.text("debugDumpFile"),
             sasl_config_dir: read.text("saslConfigDir"),
             users_file: read.text("usersFile"),

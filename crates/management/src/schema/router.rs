@@ -84,6 +84,13 @@ pub static ROUTER: EntityType = EntityType::new(
         .create()
         .formerly("remoteLsMaxAge"),
     integer("workerThreads", "Threads that serve connections.").default_number(4).create(),
+    integer(
+        "transitBytes",
+        "How many bytes of memory messages on their way through the router may take, all together, those in queues \
+         not counted. Above that, senders whose messages wait for slow receivers are held up until it sinks. A quarter of \
+         the machine's or container's memory if not given. (Not in Qpid Dispatch Router.)",
+    )
+    .create(),
     path("debugDumpFile", "A file to write debugging data to at the end of the run.").create().formerly("debugDump"),
     path("saslConfigDir", "The directory with the SASL library's configuration.").create().formerly("saslConfigPath"),
     text("saslConfigName", "The name of the SASL library's configuration file, without `.conf`.")

@@ -51,6 +51,7 @@ pub(crate) struct HostLink {
     pub(crate) credit: u32,
     pub(crate) draining: bool,
     pub(crate) busy: bool,
+    pub(crate) held_up: bool,
 }
 
 #[derive(Default)]
@@ -98,6 +99,11 @@ impl Host for CheckingHost {
         let link = self.link(link);
         assert!(link.incoming && link.draining != drain, "asked twice");
         link.draining = drain;
+    }
+    fn hold_up(&mut self, link: u32, hold: bool) {
+        let link = self.link(link);
+        assert!(link.incoming && link.held_up != hold, "held up or let go twice");
+        link.held_up = hold;
     }
     fn drained(&mut self, link: u32) {
         let link = self.link(link);

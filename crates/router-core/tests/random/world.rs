@@ -98,8 +98,16 @@ impl World {
         }
         self.next_link += 1;
         let id = self.next_link;
-        let record =
-            HostLink { key: LinkKey::DEAD, conn: at, incoming, address, credit: 0, draining: false, busy: false };
+        let record = HostLink {
+            key: LinkKey::DEAD,
+            conn: at,
+            incoming,
+            address,
+            credit: 0,
+            draining: false,
+            busy: false,
+            held_up: false,
+        };
         self.host.links.insert(id, record);
         let info = AttachInfo {
             name: String::new(),
@@ -320,7 +328,7 @@ impl World {
     }
 
     fn other(&mut self, what: u8, amount: u8) {
-        match what % 4 {
+        match what % 5 {
             0 => {
                 self.now += Duration::from_millis(u64::from(amount) * 20);
                 self.core.handle_timeout(self.now, &mut self.host);
@@ -329,6 +337,10 @@ impl World {
                 Some(subscriber) => self.core.unsubscribe(self.now, &mut self.host, subscriber),
                 None => self.subscriber = Some(self.core.subscribe(self.now, &mut self.host, "M0$management")),
             },
+            2 => {
+                let short = !self.core.is_memory_short();
+                self.core.set_memory_short(self.now, &mut self.host, short);
+            }
             _ => {
                 let content = Arc::new(u64::MAX);
                 self.host.contents.push(Arc::downgrade(&content));
@@ -346,6 +358,7 @@ impl World {
             let host = self.host.links.values().find(|host| host.key == link.key).expect("a link that the host has");
             assert_eq!(host.credit, link.credit_available, "the two books of credit differ: {link:?}");
             if link.incoming {
+                assert!(!host.held_up || self.core.is_memory_short(), "held up for no reason: {link:?}");
                 let there = self.has_destination(&link);
                 assert!(!there || !host.draining, "asked to drain although there is a destination: {link:?}");
             } else {
@@ -400,6 +413,7 @@ impl World {
             let expected = !offer.presettled && !offer.over && self.host.alive(offer);
             assert!(!expected || offer.settled, "delivery {message} was never settled: {offer:?}");
         }
+        assert!(self.host.links.values().all(|link| !link.held_up), "a sender is held up for what has long left");
         for link in self.core.links(self.now) {
             assert_eq!((link.undelivered_count, link.unsettled_count), (0, 0), "{link:?}");
             if link.incoming && self.has_destination(&link) {

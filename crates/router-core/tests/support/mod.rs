@@ -31,6 +31,7 @@ pub enum Call {
     },
     Credit(L, u32),
     Drain(L, bool),
+    HoldUp(L, bool),
     Drained(L),
     Transmit {
         link: L,
@@ -113,6 +114,9 @@ impl Host for FakeHost {
     }
     fn drain(&mut self, link: L, drain: bool) {
         self.calls.push(Call::Drain(link, drain));
+    }
+    fn hold_up(&mut self, link: L, hold: bool) {
+        self.calls.push(Call::HoldUp(link, hold));
     }
     fn drained(&mut self, link: L) {
         self.calls.push(Call::Drained(link));
@@ -364,6 +368,10 @@ impl World {
 
     pub fn lose(&mut self, link: Link) {
         self.core.link_lost(self.now, &mut self.host, link.key);
+    }
+
+    pub fn memory_is_short(&mut self, short: bool) {
+        self.core.set_memory_short(self.now, &mut self.host, short);
     }
 
     pub fn pass(&mut self, milliseconds: u64) {

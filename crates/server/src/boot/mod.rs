@@ -162,8 +162,12 @@ fn start_shards(
         allow_resumable_link_route: router.allow_resumable_link_route,
         random: Box::new(identity::random),
     };
-    Shards::start(settings, router.worker_threads, events)
-        .map_err(|error| StartFailure::System("start the first worker thread", error))
+    let shards = Shards::start(settings, router.worker_threads, events)
+        .map_err(|error| StartFailure::System("start the first worker thread", error))?;
+    if let Some(bytes) = router.transit_bytes {
+        shards.limit_transit(bytes);
+    }
+    Ok(shards)
 }
 
 /// Starts the exporter of OpenTelemetry, if the environment asks for one. Before the first connection, so that all are watched.

@@ -7,7 +7,8 @@ use super::Layout;
 
 /// What is kept by this process now, counted by threads in tallies of their own: what one has counted in, another one may
 /// count out, so that only the sum of all means something.
-static TALLIES: [Tally; 16] = [const { Tally { messages: AtomicU64::new(0), bytes: AtomicU64::new(0) } }; 16];
+static TALLIES: [Tally; 16] =
+    [const { Tally { messages: AtomicU64::new(0), bytes: AtomicU64::new(0), buffered: AtomicU64::new(0) } }; 16];
 /// The tally that the next thread gets.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
@@ -20,17 +21,22 @@ thread_local! {
 struct Tally {
     messages: AtomicU64,
     bytes: AtomicU64,
+    /// Bytes in the buffers of connections.
+    buffered: AtomicU64,
 }
 
 impl Tally {
     /// Adds to this thread's tally; what is taken away is added with its sign turned.
     fn add(messages: u64, bytes: u64) {
-        let add = |tally: &Tally| {
+        Self::with_own(|tally| {
             if messages != 0 {
                 tally.messages.fetch_add(messages, Ordering::Relaxed);
             }
             tally.bytes.fetch_add(bytes, Ordering::Relaxed);
-        };
+        });
+    }
+
+    fn with_own(add: impl Fn(&Self)) {
         // A thread that is ending may have none any more.
         if OWN.try_with(|own| add(own)).is_err() {
             add(&TALLIES[0]);
@@ -45,6 +51,9 @@ impl Tally {
 /// What the record of a kept message needs beside its bytes.
 pub(crate) const RECORD_SIZE: u64 = size_of::<Whole>() as u64;
 
+/// What a kept message takes in memory beside its bytes: its record, and what refers to it.
+pub(crate) const OVERHEAD: u64 = 128;
+
 /// How much is kept now; a message with several receivers counts once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeptCounts {
@@ -56,9 +65,42 @@ pub(crate) struct KeptCounts {
 
 /// How much this process keeps now.
 pub(crate) fn kept() -> KeptCounts {
-    // While it is summed up, what one thread has counted in another one may count out: never less than nothing.
-    let sum = |of: fn(&Tally) -> &AtomicU64| Tally::sum(of).cast_signed().max(0).cast_unsigned();
-    KeptCounts { messages: sum(|tally| &tally.messages), bytes: sum(|tally| &tally.bytes) }
+    KeptCounts { messages: never_less(|tally| &tally.messages), bytes: never_less(|tally| &tally.bytes) }
+}
+
+/// While it is summed up, what one thread has counted in another one may count out: never less than nothing.
+fn never_less(of: fn(&Tally) -> &AtomicU64) -> u64 {
+    Tally::sum(of).cast_signed().max(0).cast_unsigned()
+}
+
+/// Bytes of memory that all messages of this process take now, kept and in the buffers of connections.
+pub(crate) fn in_memory() -> u64 {
+    let KeptCounts { messages, bytes } = kept();
+    bytes.saturating_add(messages.saturating_mul(OVERHEAD)).saturating_add(never_less(|tally| &tally.buffered))
+}
+
+/// What the buffers of one connection hold, as a part of [`in_memory`]; nothing any more when dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Buffered(usize);
+
+impl Buffered {
+    /// They hold so many bytes now.
+    #[inline]
+    pub(crate) fn set(&mut self, bytes: usize) {
+        if bytes != self.0 {
+            let more = (bytes as u64).wrapping_sub(self.0 as u64);
+            self.0 = bytes;
+            Tally::with_own(|tally| {
+                tally.buffered.fetch_add(more, Ordering::Relaxed);
+            });
+        }
+    }
+}
+
+impl Drop for Buffered {
+    fn drop(&mut self) {
+        self.set(0);
+    }
 }
 
 /// A message kept in one piece.

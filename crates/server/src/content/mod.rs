@@ -11,7 +11,7 @@ mod stream;
 use std::sync::Arc;
 
 pub(crate) use head::{Depth, Examined, Head, Layout, Look, Refusal, RouterPart, before_body, examine, subject};
-pub(crate) use kept::{RECORD_SIZE, Whole, kept};
+pub(crate) use kept::{Buffered, OVERHEAD, RECORD_SIZE, Whole, in_memory, kept};
 pub(crate) use stream::{Coming, Feed, Listener, Origin, Reader, ReaderState, Taken, stream};
 
 /// A message that is kept. Cheap to clone: a reference count.

@@ -71,6 +71,7 @@ impl RouterEntity {
             row.set(name, Value::Ulong(count));
         }
         row.set("memoryUsage", count_or_null(memory::virtual_size()));
+        row.set("transitBytes", Value::Ulong(shards.transit_limit()));
         row
     }
 }

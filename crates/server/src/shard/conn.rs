@@ -1,6 +1,6 @@
 //! One connection as its shard sees it: the socket, the endpoint over it, and what is on its way on its links.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use super::place::{ConnRef, LinkRef};
 use super::policed::{Counted, Judged, Policed};
 use super::settings::{ConnectionSettings, ConnectorAttempt, Role};
 use super::transport::Transport;
-use crate::content::Depth;
+use crate::content::{Buffered, Depth};
 use crate::telemetry::Hops;
 
 /// What a client is called that did not say who it is.
@@ -61,6 +61,10 @@ pub(super) struct Conn {
     pub(super) streams: Vec<u32>,
     /// Bytes of messages that are being gathered.
     pub(super) gathered: usize,
+    /// What its buffers held when it was flushed last.
+    pub(super) buffered: Buffered,
+    /// By session, how many links are held up because memory is short.
+    pub(super) held_up: BTreeMap<u32, usize>,
     /// A frame of which the end has not come.
     pub(super) leftover: Vec<u8>,
     /// When its earliest timer is due.
@@ -94,6 +98,8 @@ pub(super) struct Flags {
     pub(super) suspected: bool,
     /// Not read, because a message that comes in on it waits for its slowest reader.
     pub(super) paused: bool,
+    /// Not read, because memory is very short.
+    pub(super) resting: bool,
     /// The core knows that it takes no messages now.
     pub(super) choked: bool,
     /// The endpoint may have events without new bytes.
@@ -137,6 +143,8 @@ pub(super) struct Link {
     pub(super) incoming: Option<Box<Incoming>>,
     /// We send: deliveries that wait, the first perhaps begun.
     pub(super) waiting: VecDeque<Box<Delivery>>,
+    /// The session in which the peer is held up for it, because memory is short.
+    pub(super) held_up: Option<SessionId>,
     /// The session that is to be given back when it is gone.
     pub(super) session: Option<SessionId>,
     /// How far one must see into an incoming message.
@@ -241,6 +249,8 @@ impl Conn {
             sending: VecDeque::new(),
             streams: Vec::new(),
             gathered: 0,
+            buffered: Buffered::default(),
+            held_up: BTreeMap::new(),
             leftover: Vec::new(),
             timer: None,
             deadline: None,

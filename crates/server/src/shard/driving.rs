@@ -205,6 +205,7 @@ impl ShardHost {
     /// Lets go of what was on its way on a link.
     fn link_gone(&mut self, core: &mut Core<Self>, slot: u32, link: LinkId) {
         self.abandon_incoming(core, slot, link);
+        self.hold_up_at(slot, link, false);
         if let Some(conn) = self.conns.get_mut(slot as usize) {
             conn.link_mut(link).parked = None;
             conn.clear_outgoing(link);

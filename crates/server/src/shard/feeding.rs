@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use amqp_endpoint::{LinkId, SessionId};
+use amqp_endpoint::{Hold, LinkId, SessionId};
 use router_core::{Core, InKey};
 
 use super::host::{ShardHost, mark_dirty};
@@ -113,7 +113,7 @@ impl ShardHost {
         if !conn.others_lag(streaming.session, streaming.link.link).1 && behind < FLOOD {
             return;
         }
-        conn.endpoint.hold_session(streaming.session, true);
+        conn.endpoint.hold_session(streaming.session, Hold::Lag, true);
         mark_dirty(&mut self.dirty, conn);
         // Between routers there are others' messages, and greetings: they are always read, and keep to their windows.
         // So are links that are passed on from a container, of which there may be many on one connection.
@@ -153,7 +153,7 @@ impl ShardHost {
     fn let_go(&mut self, link: LinkRef, session: SessionId) {
         let now = self.now;
         let Some(conn) = self.touch(link.conn) else { return };
-        conn.endpoint.hold_session(session, false);
+        conn.endpoint.hold_session(session, Hold::Lag, false);
         if conn.flags.paused {
             conn.flags.paused = false;
             conn.endpoint.hold_idle_time_out(now, false);

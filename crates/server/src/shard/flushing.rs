@@ -36,6 +36,7 @@ impl ShardHost {
             conn.secure();
         }
         conn.write();
+        conn.weigh();
         if let Some(when) = conn.next_look()
             && conn.timer.is_none_or(|timer| when < timer)
         {

@@ -296,6 +296,16 @@ impl Shards {
         )
     }
 
+    /// How many bytes of memory messages on their way may take; without a call, a share of what there is.
+    pub(crate) fn limit_transit(&self, bytes: u64) {
+        self.0.memory.set_most(bytes);
+    }
+
+    /// How many bytes of memory messages on their way may take.
+    pub(crate) fn transit_limit(&self) -> u64 {
+        self.0.memory.most()
+    }
+
     /// How many shards run.
     #[cfg(test)]
     pub(crate) fn running(&self) -> usize {

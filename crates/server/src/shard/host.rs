@@ -1,6 +1,6 @@
 //! What the core asks for, done: on this shard's connections at once, on others by mail.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
@@ -43,6 +43,8 @@ pub(crate) struct ShardHost {
     pub(super) reading: Vec<u32>,
     /// Slots of connections whose endpoints may have events without new bytes.
     pub(super) attention: Vec<u32>,
+    /// Slots of connections that are not read because memory is very short; may be of connections gone since.
+    pub(super) resting: BTreeSet<u32>,
     /// Slots of connections whose output was full and is not any more.
     pub(super) unchoke: Vec<u32>,
     /// Links of the router's own that are to be attached.
@@ -98,6 +100,7 @@ impl ShardHost {
             due: Due::default(),
             reading: Vec::new(),
             attention: Vec::new(),
+            resting: BTreeSet::new(),
             unchoke: Vec::new(),
             openings: VecDeque::new(),
             attaching: None,
@@ -289,6 +292,14 @@ impl Host for ShardHost {
             self.post(link.conn, Mail::Drain { link, drain });
         } else if let Some(conn) = self.touch(link.conn) {
             conn.endpoint.drain(LinkId(link.link), drain);
+        }
+    }
+
+    fn hold_up(&mut self, link: LinkRef, hold: bool) {
+        if !self.owns(link.conn) {
+            self.post(link.conn, Mail::HoldUp { link, hold });
+        } else if self.touch(link.conn).is_some() {
+            self.hold_up_at(link.conn.slot, LinkId(link.link), hold);
         }
     }
 

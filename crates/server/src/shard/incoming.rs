@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use amqp::performative::Manner;
 use amqp::{DeliveryState, ErrorCondition};
-use amqp_endpoint::{IncomingTransfer, LinkId};
+use amqp_endpoint::{Hold, IncomingTransfer, LinkId};
 use router_core::{Core, InKey, LinkKey, Offer, Offered as Answer, stamp_of};
 
 use super::feeding::{Resumption, Streaming};
@@ -433,7 +433,7 @@ impl ShardHost {
                 if let Some(conn) = self.conns.get_mut(slot as usize) {
                     conn.streams.push(link.link);
                     // It does not lag, whatever others do.
-                    conn.endpoint.hold_session(session, false);
+                    conn.endpoint.hold_session(session, Hold::Lag, false);
                 }
                 Progress::Streaming(Streaming { feed, key, link, session, lags: false })
             }

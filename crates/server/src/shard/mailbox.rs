@@ -44,6 +44,8 @@ pub(super) enum Mail {
     Drain { link: LinkRef, drain: bool },
     /// See [`router_core::Host::drained`].
     Drained { link: LinkRef },
+    /// See [`router_core::Host::hold_up`].
+    HoldUp { link: LinkRef, hold: bool },
     /// See [`router_core::Host::attach_answer`].
     AttachAnswer { link: LinkRef, source: Option<Box<Source>>, target: Option<Box<TargetTerminus>> },
     /// See [`router_core::Host::answer_routed`].

@@ -27,6 +27,7 @@ mod host;
 mod incoming;
 mod load;
 mod mailbox;
+mod memory;
 mod message_log;
 mod opening;
 mod outgoing;

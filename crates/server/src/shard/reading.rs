@@ -37,9 +37,10 @@ impl ShardHost {
     fn read_slot(&mut self, slot: u32, buffers: &mut Buffers, pieces: &mut Vec<Piece>) {
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
         conn.flags.queued = false;
-        if !conn.flags.readable || !conn.may_read() {
+        if !conn.flags.readable || !conn.may_read() || self.rests(slot) {
             return;
         }
+        let Some(conn) = self.conns.get_mut(slot as usize) else { return };
         pieces.extend(conn.read(slot, buffers));
         if conn.flags.attention {
             self.attention.push(slot);

@@ -42,6 +42,7 @@ impl ShardHost {
             }
             Mail::AddCredit { link, credit } => Host::add_credit(self, link, credit),
             Mail::Drain { link, drain } => Host::drain(self, link, drain),
+            Mail::HoldUp { link, hold } => Host::hold_up(self, link, hold),
             Mail::Drained { link } => Host::drained(self, link),
             Mail::AttachAnswer { link, source, target } => {
                 Host::attach_answer(self, link, source.map(|source| *source), target.map(|target| *target));

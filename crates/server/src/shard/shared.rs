@@ -17,6 +17,7 @@ use super::census::{Census, Full, Place};
 use super::event::ShardEvent;
 use super::host::ShardHost;
 use super::mailbox::Post;
+use super::memory::MessageMemory;
 use super::place::ConnRef;
 use super::policing::Policing;
 use crate::store::Store;
@@ -44,6 +45,8 @@ pub(super) struct Shared {
     pub(super) hops: OnceLock<Arc<Hops>>,
     /// Where queues are kept, if there is a place for them.
     pub(super) store: OnceLock<Arc<Store>>,
+    /// How much memory messages on their way may take.
+    pub(super) memory: MessageMemory,
     /// Sockets accepted since the start.
     pub(super) accepted: AtomicU64,
     /// The shards' threads.
@@ -71,6 +74,7 @@ impl Shared {
             policing: Policing::default(),
             hops: OnceLock::new(),
             store: OnceLock::new(),
+            memory: MessageMemory::new(),
             accepted: AtomicU64::new(0),
             threads: Mutex::default(),
             posts: std::iter::repeat_with(OnceLock::new).take(workers.clamp(1, usize::from(u16::MAX - 1))).collect(),

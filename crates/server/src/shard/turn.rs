@@ -13,6 +13,7 @@ use super::buffers::Buffers;
 use super::host::{ShardHost, mark_dirty};
 use super::load::Meter;
 use super::mailbox::{Batch, Mail, Order, Post};
+use super::memory::LOOK_AGAIN;
 use super::reading::Piece;
 use super::receiving::Orders;
 use super::shared::Shared;
@@ -138,10 +139,14 @@ impl Shard {
         if !may_sleep {
             return Some(Duration::ZERO);
         }
-        let next = [self.timers.next(), self.sockets.next()].into_iter().flatten().min()?;
-        let left = next.saturating_sub(self.shared.now());
-        // The system counts in milliseconds and would wake a little early, to find nothing due.
-        Some(if left.is_zero() { left } else { left + Duration::from_millis(1) })
+        let again = self.shared.memory.is_short().then_some(LOOK_AGAIN);
+        let next = [self.timers.next(), self.sockets.next()].into_iter().flatten().min();
+        let left = next.map(|next| {
+            let left = next.saturating_sub(self.shared.now());
+            // The system counts in milliseconds and would wake a little early, to find nothing due.
+            if left.is_zero() { left } else { left + Duration::from_millis(1) }
+        });
+        [left, again].into_iter().flatten().min()
     }
 
     /// Takes note of what has happened to the sockets.
@@ -176,6 +181,7 @@ impl Shard {
             && self.pieces.is_empty()
             && self.accepted.is_empty()
             && self.connecting.is_empty()
+            && !self.shared.memory.is_short()
             && !self.host.needs_core();
         if quiet {
             return;
@@ -216,6 +222,7 @@ impl Shard {
         self.host.report(core);
         self.host.open_links(core);
         self.host.pump_store(core);
+        self.host.look_at_memory(core);
     }
 
     /// Does what the control plane has asked of the shard itself.

@@ -7,14 +7,12 @@ use std::sync::Arc;
 use queue_core::BodyRef;
 use slab::Slab;
 
-use crate::content::Whole;
+use crate::content::{OVERHEAD, Whole};
 
 /// Entries of the log that are looked after at most, beside their bytes.
 const MOST_ENTRIES: usize = 64 * 1024;
 /// Entries from here on are in no log: what is in them lives as long as the process.
 pub(super) const TRANSIENT: u64 = 1 << 62;
-/// What a message takes in memory beside its bytes.
-const OVERHEAD: u64 = 128;
 /// Bytes of beginnings of messages with files that are kept at most.
 const MOST_BEGINNINGS: u64 = 16 * 1024 * 1024;
 /// Messages that cannot be read and are known by that at most.

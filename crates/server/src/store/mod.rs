@@ -54,6 +54,7 @@ pub(crate) use spec::{
 };
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -77,6 +78,8 @@ pub(crate) struct Store {
     ways: Ways,
     signals: Arc<Signals>,
     timer: Mutex<Option<JoinHandle<()>>>,
+    /// Bytes of messages in memory, as they were when it was pumped last.
+    bytes: AtomicU64,
 }
 
 impl Store {
@@ -114,7 +117,13 @@ impl Store {
         if let Err(error) = &timer {
             logging::log!(ROUTER_CORE, Error, "Messages expire late, for no thread can be started: {error}");
         }
-        Self { node: Mutex::new(node), ways: Ways::default(), signals, timer: Mutex::new(timer.ok()) }
+        Self {
+            node: Mutex::new(node),
+            ways: Ways::default(),
+            signals,
+            timer: Mutex::new(timer.ok()),
+            bytes: AtomicU64::new(0),
+        }
     }
 
     /// Whether there may be something to say.
@@ -201,7 +210,14 @@ impl Store {
         if let Some(shard) = host.number() {
             self.signals.set_shard(shard);
         }
-        self.node.lock().rest(now);
+        let mut node = self.node.lock();
+        node.rest(now);
+        self.bytes.store(node.bytes_in_memory(), Ordering::Relaxed);
+    }
+
+    /// Bytes of messages that it has in memory; they have bounds of their own.
+    pub(crate) fn bytes_in_memory(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
     }
 
     /// Writes what is left, and ends the threads. Nobody may call the store any more.

@@ -175,6 +175,11 @@ impl Node {
         }
     }
 
+    /// Bytes of messages in memory.
+    pub(super) fn bytes_in_memory(&self) -> u64 {
+        self.bodies.bytes() + self.transactions.bytes()
+    }
+
     /// Unix time now, for who was not told.
     pub(super) fn clock(&self) -> Millis {
         self.start + self.began.elapsed().as_millis() as Millis

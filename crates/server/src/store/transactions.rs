@@ -84,6 +84,11 @@ pub(super) struct Retired {
 }
 
 impl Transactions {
+    /// Bytes that they hold.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     pub(super) fn name(&self, txn: u64) -> Vec<u8> {
         [txn.to_be_bytes(), self.secret.hash_one(txn).to_be_bytes()].concat()
     }
