@@ -10,7 +10,7 @@ from support.network import Network
 from support.queues import DELETE_ON_CLOSE, browsing, capabilities, living, selector, with_store
 from support.router import wait_until
 from support.wire import (
-    ACCEPTED, ATTACH, DETACH, DISPOSITION, END, FLOW, RELEASED, SOURCE, TARGET, TRANSFER, Described, Symbol,
+    ACCEPTED, ATTACH, DETACH, DISPOSITION, END, FLOW, REJECTED, RELEASED, SOURCE, TARGET, TRANSFER, Described, Symbol,
     Uint, Wire, data_section, performative,
 )
 from test_queue_clients import becomes, depth, send
@@ -119,6 +119,20 @@ def test_messages_that_a_consumer_holds_are_not_moved_so_that_nobody_has_them_tw
         received.accept()
     becomes(peer, queue, 0)
     assert peer.receiver(queue + "/other").take(3) == ["x", 2, 3]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [b"\x00\x53\x77\xa1\x05x", b"\x00\x53\x77\xa1\x01x\x00\x53\x70\x45", b"\xff\x80\x01\x37\x00x", b"\xff"],
+    ids=["cut-short", "header-behind-the-body", "like-another-format", "one-byte"],
+)
+def test_what_is_no_message_is_rejected_and_does_not_wait_for_a_consumer(wire, peer, queue, payload):
+    # DISPATCH-1394, DISPATCH-2309
+    wire.sender(queue)
+    wire.transfer(0, 0, payload)
+    outcome = wire.expect(DISPOSITION).field(4)
+    assert outcome[0] == REJECTED and outcome[1][0][1][0] == "amqp:decode-error"
+    assert depth(peer, queue) == 0
 
 
 # === Qpid C++

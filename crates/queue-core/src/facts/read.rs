@@ -22,11 +22,27 @@ impl Facts {
     /// # Errors
     /// If the sections before the body are not those of an AMQP message.
     pub fn of(message: &[u8], now: Millis, wanted: &Wanted) -> Result<Self, Malformed> {
+        Self::read(message, false, now, wanted)
+    }
+
+    /// The same of a message of which all is there: its body is looked at, too, as far as its sections go.
+    ///
+    /// # Errors
+    /// If its sections are not those of an AMQP message, or the last is cut short.
+    pub fn of_whole(message: &[u8], now: Millis, wanted: &Wanted) -> Result<Self, Malformed> {
+        Self::read(message, true, now, wanted)
+    }
+
+    fn read(message: &[u8], whole: bool, now: Millis, wanted: &Wanted) -> Result<Self, Malformed> {
         let mut reading = Reading { now, wanted, facts: Self::plain(message.len() as u64), message_id: None };
-        let mut scanner = Scanner::new(message, false);
+        let mut scanner = Scanner::new(message, whole);
         loop {
             match scanner.next()? {
-                Scan::Section(section) if section.kind.is_body() || section.kind == SectionKind::Footer => break,
+                Scan::Section(section) if section.kind.is_body() || section.kind == SectionKind::Footer => {
+                    if !whole {
+                        break;
+                    }
+                }
                 Scan::Section(section) => reading.section(&section)?,
                 Scan::Incomplete { begun: Some(kind) } if kind.is_body() => break,
                 Scan::Incomplete { .. } if scanner.position() == message.len() => break,

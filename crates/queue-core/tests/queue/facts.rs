@@ -100,4 +100,8 @@ fn a_message_cut_off_in_its_body_is_read_and_one_cut_off_before_is_not() {
     assert_eq!(facts.group.as_deref(), Some("g"));
     assert!(Facts::of(&bytes[..5], NOW, &Wanted::nothing()).is_err());
     assert!(Facts::of(b"no message", NOW, &Wanted::nothing()).is_err());
+    assert_eq!(Facts::of_whole(&bytes, NOW, &Wanted::nothing()).map(|facts| facts.size), Ok(bytes.len() as u64));
+    assert!(Facts::of_whole(&bytes[..bytes.len() - 1], NOW, &Wanted::nothing()).is_err());
+    let behind = [&bytes[..], b"\x00\x53\x70\x45"].concat();
+    assert!(Facts::of_whole(&behind, NOW, &Wanted::nothing()).is_err(), "a header behind the body");
 }

@@ -28,8 +28,10 @@ impl Entities {
         };
         let file = path.display().to_string();
         let mut config = Config::load(path).map_err(|errors| {
-            logging::log!(AGENT, Error, "{file} is not loaded again, nothing is changed: {errors}");
-            errors.to_string()
+            let errors = errors.to_string();
+            logging::log!(AGENT, Error, "{file} is not loaded again, nothing is changed:");
+            errors.lines().for_each(|line| logging::log!(AGENT, Error, "{line}"));
+            errors
         })?;
         if config.router.id.is_none()
             && let Some(id) = &self.router.config().id
@@ -45,8 +47,10 @@ impl Entities {
         if told.is_empty() {
             logging::log!(AGENT, Notice, "{file} was read again: nothing has changed");
         }
-        for line in &told {
-            logging::log!(AGENT, Notice, "{file} was read again: {line}");
+        for change in &told {
+            let mut lines = change.lines();
+            logging::log!(AGENT, Notice, "{file} was read again: {}", lines.next().unwrap_or_default());
+            lines.for_each(|line| logging::log!(AGENT, Notice, "{line}"));
         }
         // What could not be changed now is still as it was: the next reload tries again, or tells of it again.
         let as_it_was =

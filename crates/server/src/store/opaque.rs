@@ -1,6 +1,7 @@
 //! Messages of other formats than AMQP's own (the `message-format` of a transfer, section 2.7.5): nothing of them is looked
-//! at, and they leave as they came. Where they are kept, five bytes stand before them, which say the format; no message
-//! of format 0 begins so, for that begins with a section.
+//! at, and they leave as they came. Where they are kept, five bytes stand before them, which say the format. A message of
+//! format 0 begins with a section; what comes as one and begins like these five bytes is none, and is marked, too, so that it
+//! is not taken for a message of another format.
 
 use std::sync::Arc;
 
@@ -11,17 +12,17 @@ const MARK: u8 = 0xff;
 /// Bytes before the message.
 const BEFORE: usize = 5;
 
-/// What stands before a message of another format than 0.
-pub(super) fn before(format: u32) -> [u8; BEFORE] {
+/// What is to stand before a message, if anything.
+pub(super) fn before(format: u32, message: &[u8]) -> Option<[u8; BEFORE]> {
     let [a, b, c, d] = format.to_be_bytes();
-    [MARK, a, b, c, d]
+    (format != 0 || is_opaque(message)).then_some([MARK, a, b, c, d])
 }
 
 /// A message as it is kept.
 pub(super) fn kept(whole: Arc<Whole>) -> Arc<Whole> {
-    match whole.layout().message_format {
-        0 => whole,
-        format => Whole::plain([&before(format)[..], whole.bytes()].concat()),
+    match before(whole.layout().message_format, whole.bytes()) {
+        None => whole,
+        Some(before) => Whole::plain([&before[..], whole.bytes()].concat()),
     }
 }
 
@@ -65,6 +66,13 @@ mod tests {
         let kept = kept(whole);
         assert_eq!(format_of(kept.bytes()), (0x8001_3700, 5));
         assert!(sections(kept.bytes()).is_empty() && kept.bytes().ends_with(b"any"));
+    }
+
+    #[test]
+    fn what_begins_like_a_message_of_another_format_is_not_taken_for_one() {
+        let kept = kept(Whole::plain(b"\xff\x80\x01\x37\x00any".to_vec()));
+        assert_eq!(format_of(kept.bytes()), (0, 5));
+        assert!(kept.bytes().ends_with(b"\xff\x80\x01\x37\x00any"));
     }
 
     #[test]

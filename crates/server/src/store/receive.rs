@@ -67,10 +67,16 @@ impl Bytes {
     fn facts(&self, time: Millis, wanted: &Wanted) -> Result<Facts, ErrorCondition> {
         let beginning = self.beginning();
         if opaque::is_opaque(beginning) {
-            return Ok(Facts::plain(self.size()));
+            return match opaque::format_of(beginning) {
+                (0, _) => Err(ErrorCondition::new(names::DECODE_ERROR, "the message does not begin with a section")),
+                _ => Ok(Facts::plain(self.size())),
+            };
         }
-        let facts = Facts::of(beginning, time, wanted)
-            .map_err(|malformed| ErrorCondition::new(names::DECODE_ERROR, malformed.to_string()))?;
+        let facts = match self {
+            Self::Whole(_) => Facts::of_whole(beginning, time, wanted),
+            Self::File { .. } => Facts::of(beginning, time, wanted),
+        };
+        let facts = facts.map_err(|malformed| ErrorCondition::new(names::DECODE_ERROR, malformed.to_string()))?;
         Ok(Facts { size: self.size(), ..facts })
     }
 }

@@ -25,8 +25,8 @@ pub(super) struct Writing {
 impl Writing {
     pub(super) fn new(arrival: Arrival, mut begun: Vec<u8>, reader: Reader<LinkRef>) -> Self {
         let format = reader.head().layout.message_format;
-        if format != 0 {
-            begun.splice(..0, opaque::before(format));
+        if let Some(before) = opaque::before(format, &begun) {
+            begun.splice(..0, before);
         }
         Self { arrival, beginning: begun, reader, piece: Vec::new(), writer: None }
     }
