@@ -76,6 +76,15 @@ pub(super) fn open(
     for (entry, size) in recovery.dead {
         log.release(entry, size);
     }
-    log.keep_large(recovery.broker.files())?;
+    let missing = log.keep_large(recovery.broker.files())?.missing;
+    if let Some(first) = missing.first() {
+        let (path, count) = (settings.path.display(), missing.len());
+        logging::log!(
+            ROUTER_CORE,
+            Error,
+            "{path}: the files of {count} large messages are gone, such as that of number {first}: these messages are not \
+             delivered, all others are; restore the store from a backup, or purge them"
+        );
+    }
     Ok(Recovered { log: Arc::new(log), broker: recovery.broker, applied: recovery.applied })
 }

@@ -28,6 +28,29 @@ fn a_large_message_has_a_file_of_its_own_comes_out_of_it_after_a_restart_and_lea
     stored.router.wait_until("its file is gone", |_| files() < LARGE as u64);
 }
 
+#[test]
+fn large_messages_whose_files_are_gone_are_told_at_the_start_and_hold_up_no_other() {
+    let directory = Directory::new("lost");
+    let stored = Stored::at(&directory);
+    stored.queue("orders");
+    let mut client = stored.router.client();
+    let link = client.sender(Some("orders"));
+    for size in [LARGE, 7] {
+        let key = client.send(link, false, &message(size));
+        assert_eq!(client.outcome(key), Some(DeliveryState::Accepted));
+    }
+    drop(stored);
+    for file in std::fs::read_dir(directory.path().join("large")).unwrap() {
+        std::fs::remove_file(file.unwrap().path()).unwrap();
+    }
+    let stored = Stored::at(&directory);
+    let told = format!("{}: the files of 1 large messages are gone", directory.path().display());
+    assert!(logging::recent(None).iter().any(|entry| entry.text.starts_with(&told)), "nothing is told");
+    let mut client = stored.router.client();
+    client.receiver("orders", 10);
+    assert_eq!(client.receive().bytes, message(7));
+}
+
 /// Bytes of the files of large messages.
 fn walk(path: &std::path::Path) -> u64 {
     let mut sum = 0;
