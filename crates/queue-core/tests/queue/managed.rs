@@ -409,3 +409,27 @@ fn only_dead_letters_that_can_go_back_are_set_aside_for_it() {
     let items = Ranges::from(Seq::FIRST);
     assert_eq!(host.broker.set_aside(queue, &items, u64::MAX, true), Aside::default());
 }
+
+#[test]
+fn a_message_sent_again_after_one_was_full_is_doubled_for_the_others_unless_ids_are_remembered() {
+    for (remembered, depth) in [(0, 3), (10, 2)] {
+        let mut host = Host::new();
+        let topic = topic(&mut host);
+        let full = host.create("full", |settings| {
+            (settings.topic, settings.max_messages, settings.overflow) = (Some(topic), Some(1), Overflow::Reject);
+            settings.duplicate_count = remembered;
+        });
+        let free = host.create("free", |settings| {
+            (settings.topic, settings.duplicate_count) = (Some(topic), remembered);
+        });
+        let send = |host: &mut Host, id: &[u8]| {
+            let facts = Facts { duplicate_id: Some(id.into()), ..Facts::plain(1) };
+            host.apply(enqueue(Target::Topic { topic, except: vec![] }, facts))
+        };
+        send(&mut host, b"1").unwrap();
+        assert_eq!(send(&mut host, b"2"), Err(Refused::PartlyFull { queue: "full".into() }));
+        host.apply(Command::Purge { queue: full, what: Selection::All }).unwrap();
+        send(&mut host, b"2").unwrap();
+        assert_eq!([full, free].map(|queue| host.depth(queue)), [1, depth]);
+    }
+}

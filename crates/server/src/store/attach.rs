@@ -29,7 +29,7 @@ use super::ways;
 const CAPABILITIES: [&str; 6] = ["queue", "topic", "shared", "global", "durable", "create-on-demand"];
 
 /// Queues beyond which none are made because a client asks for them, so that nobody fills memory and start-up with them.
-const MOST_QUEUES: usize = 100_000;
+pub(super) const MOST_QUEUES: usize = 100_000;
 /// Bytes of their addresses.
 const MOST_ADDRESS: usize = 1024;
 /// Bytes of the name of a consumer: it is kept with each message that is not for it.
@@ -256,7 +256,7 @@ impl Node {
             return Err(invalid(text));
         }
         let count: usize = self.brokers.iter().map(queue_core::Broker::queue_count).sum();
-        if count < MOST_QUEUES {
+        if count < self.most_queues {
             return Ok(());
         }
         let text = format!("There are {count} queues already, and no more are made for clients: delete some");

@@ -254,14 +254,16 @@ impl StoreHandle {
     }
 }
 
-/// New settings for a queue. What nobody can say of one is as it was: whose subscription it is, and who owns it. If it had been
+/// New settings for a queue. What nobody can say of one is as it was: whose subscription it is, what its client does not want of
+/// its own, and who owns it. If it had been
 /// made by itself, it is somebody's now.
 fn as_it_came_to_be(known: &QueueSettings, settings: QueueSettings) -> QueueSettings {
     let lifetime = match (known.lifetime, settings.lifetime) {
         (Lifetime::OnClose, Lifetime::Manual) => Lifetime::OnClose,
         (_, lifetime) => lifetime,
     };
-    QueueSettings { topic: known.topic, owner: known.owner, lifetime, ..settings }
+    let no_local = known.no_local.clone();
+    QueueSettings { topic: known.topic, owner: known.owner, no_local, lifetime, ..settings }
 }
 
 /// What no queue can be like.

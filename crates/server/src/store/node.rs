@@ -68,6 +68,10 @@ pub(super) struct Node {
     pub(super) crowded: VecDeque<u32>,
     /// Bytes of messages in memory alone from which on their senders wait.
     pub(super) most_transient: u64,
+    /// Bytes that all open transactions hold at most.
+    pub(super) most_in_transactions: u64,
+    /// Queues beyond which clients have none made.
+    pub(super) most_queues: usize,
     /// Old messages that are appended to the log once more.
     pub(super) relocation: Relocation,
     /// Bytes appended to the log after which a checkpoint is due.
@@ -161,6 +165,8 @@ impl Node {
             early_flows: HashMap::new(),
             crowded: VecDeque::new(),
             most_transient: crate::process::memory::available().map_or(MOST_TRANSIENT, |all| all / TRANSIENT_SHARE),
+            most_in_transactions: super::transactions::MOST_BYTES,
+            most_queues: super::attach::MOST_QUEUES,
             relocation: Relocation::default(),
             checkpoint_every: super::upkeep::CHECKPOINT_EVERY,
             is_stopping: false,

@@ -21,7 +21,7 @@ use crate::content::Whole;
 /// Declarations and discharges that a client may have under way.
 pub(super) const CREDIT: u32 = 100;
 /// Bytes that all open transactions hold at most, so that nobody fills the memory with them.
-const MOST_BYTES: u64 = 256 * 1024 * 1024;
+pub(super) const MOST_BYTES: u64 = 256 * 1024 * 1024;
 /// What a message in a transaction counts for beside its bytes.
 const OVERHEAD: u64 = 512;
 /// Transactions of one link that may be open at once.
@@ -164,6 +164,7 @@ impl Node {
 
     /// A message that belongs to a transaction.
     pub(super) fn post(&mut self, arrival: Arrival, name: &[u8], commands: Commands, bytes: &Bytes) {
+        let most = self.most_in_transactions;
         let txn = self.transactions.number(name);
         let Transactions { open, bytes: all, .. } = &mut self.transactions;
         let Some((txn, open)) = txn.and_then(|txn| Some((txn, open.get_mut(&txn)?))) else {
@@ -177,9 +178,9 @@ impl Node {
             open.sends[side as usize].push(command);
             open.bodies[side as usize].extend(whole.clone());
         }
-        if *all > MOST_BYTES {
+        if *all > most {
             let text = format!(
-                "Open transactions hold at most {MOST_BYTES} bytes of messages together: make this one smaller, or wait \
+                "Open transactions hold at most {most} bytes of messages together: make this one smaller, or wait \
                  for others to end"
             );
             self.spoil(txn, ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, text));

@@ -1,10 +1,12 @@
 //! What clients cannot make grow without end.
 
+use amqp::DeliveryState;
 use amqp::condition::names;
 
+use super::transactions::{coordinator, declare, discharge, post};
 use super::{in_memory, volatile};
 use crate::shard::tests::client::{Happened, message};
-use crate::store::TemplateSpec;
+use crate::store::{TemplateSpec, TopicSpec};
 
 #[test]
 fn senders_to_queues_in_memory_wait_while_there_is_too_much_in_it() {
@@ -44,5 +46,54 @@ fn addresses_that_mean_something_else_are_none_of_queues() {
     assert!(store.queues().is_empty());
     // The template's own ways are still there.
     let link = client.sender(Some("tmp/a"));
+    client.wait_for_credit(link);
+}
+
+#[test]
+fn open_transactions_share_a_bound_and_the_one_that_is_too_much_is_refused() {
+    let (router, store) = in_memory([volatile("orders")]);
+    store.with(|node| node.most_in_transactions = 10_000);
+    let mut client = router.client();
+    let (link, orders) = (coordinator(&mut client), client.sender(Some("orders")));
+    let (small, large) = (declare(&mut client, link), declare(&mut client, link));
+    for (txn, times) in [(&small, 8), (&large, 30)] {
+        (0..times).for_each(|_| post(&mut client, orders, txn));
+    }
+    // A message counts for some bytes of its own.
+    assert_eq!(discharge(&mut client, link, &small, false), Some(DeliveryState::Accepted));
+    let Some(DeliveryState::Rejected(Some(error))) = discharge(&mut client, link, &large, false) else {
+        panic!("it is not refused");
+    };
+    assert_eq!(error.condition.as_str(), names::RESOURCE_LIMIT_EXCEEDED);
+    assert!(error.description.is_some_and(|text| text.contains("10000 bytes")), "no bound");
+    // What it held is free for others.
+    let another = declare(&mut client, link);
+    post(&mut client, orders, &another);
+    assert_eq!(discharge(&mut client, link, &another, false), Some(DeliveryState::Accepted));
+    assert_eq!(store.queue("orders").map(|queue| queue.messages), Some(9));
+}
+
+#[test]
+fn clients_have_so_many_queues_made_and_no_more() {
+    let (router, store) = in_memory([volatile("orders")]);
+    store.create_template(TemplateSpec { pattern: "tmp.#".to_owned(), queue: volatile("any") }).expect("it is new");
+    store.create_topic(TopicSpec { address: "news".to_owned(), subscription: volatile("") }).expect("it is new");
+    store.with(|node| node.most_queues = 2);
+    let mut client = router.client();
+    let link = client.sender(Some("tmp.a"));
+    client.wait_for_credit(link);
+    // One of a template, and a subscription.
+    for address in ["tmp.b", "news"] {
+        client.begin_link(false, address);
+        let end = client.expect("an end", |happened| matches!(happened, Happened::Detached { .. }));
+        let Happened::Detached { error: Some(error), .. } = end else { panic!("{end:?}") };
+        assert_eq!(error.condition.as_str(), names::RESOURCE_LIMIT_EXCEEDED, "{address}");
+    }
+    // What is there is there, and whoever manages the router makes more.
+    client.receiver("tmp.a", 1);
+    store.create_queue(volatile("more")).expect("it is new");
+    store.delete_queue("orders", true, true).expect("it is empty");
+    store.delete_queue("more", true, true).expect("it is empty");
+    let link = client.sender(Some("tmp.b"));
     client.wait_for_credit(link);
 }

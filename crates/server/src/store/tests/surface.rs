@@ -4,7 +4,7 @@ use amqp::message::{Body, Message};
 use amqp::performative::{Attach, ReceiverSettleMode, SenderSettleMode};
 use amqp::terminus::{ExpiryPolicy, Source, Target, TargetTerminus};
 use amqp::{DeliveryState, Described, ErrorCondition, Map, Value};
-use amqp_endpoint::{LinkId, NewLink};
+use amqp_endpoint::{ConnectionConfig, LinkId, NewLink};
 use queue_core::{Overflow, QueueSettings};
 
 use super::{Directory, Stored, in_memory, volatile};
@@ -251,6 +251,38 @@ fn a_durable_subscription_keeps_messages_while_nobody_is_there_through_a_restart
     client.endpoint.detach(link, true, None);
     client.write();
     stored.router.wait_until("it is given up", |_| stored.store.queues().is_empty());
+}
+
+/// A receiver's link to a topic for messages of other clients than its own that are red.
+fn picky(topic: &str) -> NewLink {
+    let mut link = filtered(topic, Value::Symbol("apache.org:selector-filter:string".into()), "colour = 'red'");
+    let descriptor = Value::Symbol("apache.org:no-local-filter:list".into());
+    let no_local = Value::Described(Box::new(Described { descriptor, value: Value::List(vec![]) }));
+    if let Some(filter) = link.source.as_mut().and_then(|source| source.filter.as_mut()) {
+        filter.0.push((Value::Symbol("n".into()), no_local));
+    }
+    link
+}
+
+#[test]
+fn a_subscription_that_is_updated_stays_what_its_receiver_has_asked_for() {
+    let (router, store) = in_memory([]);
+    store.create_topic(TopicSpec { address: "news".to_owned(), subscription: volatile("") }).expect("it is new");
+    let mut receiving = router.client();
+    attach(&mut receiving, picky("news"), 10);
+    let before = store.queues().remove(0).settings;
+    // Who manages it can say neither whose it is, nor what it is to be kept from.
+    let update = QueueSettings { max_messages: Some(5), topic: None, no_local: None, ..before.clone() };
+    store.change_queue(update).expect("it is there");
+    let after = store.queues().remove(0).settings;
+    assert_eq!(after, QueueSettings { max_messages: Some(5), ..before });
+    send(&mut receiving, "news", [coloured("red")]);
+    let other = ConnectionConfig { container_id: "other".to_owned(), ..ConnectionConfig::default() };
+    let mut other = Client::connect_with(router.address, other);
+    send(&mut other, "news", [coloured("blue"), coloured("red")]);
+    assert_eq!(receiving.receive().bytes, coloured("red"));
+    receiving.settle_down();
+    assert!(receiving.take_message().is_none());
 }
 
 #[test]
