@@ -24,9 +24,9 @@ impl Node {
     pub(super) fn end_what_waits_for_the_log(&mut self, time: Millis) {
         let Err(error) = self.log_has_failed() else { return };
         while let Some(entry) = self.journal.flight.pop_front() {
+            // The files of large messages stay: after a restart it is known who needs them.
             for command in &entry.commands {
                 self.brokers[Side::Logged as usize].withdraw(command, time);
-                self.forget_files(command);
             }
             entry.waiters.into_iter().for_each(|(_, waiter)| self.in_doubt(waiter, &error));
         }

@@ -150,3 +150,22 @@ fn what_was_accepted_before_the_log_failed_is_there_after_a_restart() {
     client.receiver("orders", 1);
     assert_eq!(client.receive().bytes, message(7));
 }
+
+#[test]
+fn a_large_message_that_is_on_the_disk_nevertheless_is_whole_after_a_restart() {
+    let directory = Directory::new("failure-large");
+    let site = Site::at(&directory);
+    let mut client = site.router.client();
+    let link = client.sender(Some("orders"));
+    client.wait_for_credit(link);
+    // The message gets its file, and then its entry is written, but whether that is on the disk is not known.
+    site.disk.fail();
+    client.send(link, false, &message(3_000_000));
+    end(&mut client);
+    drop(site);
+    let stored = Stored::at(&directory);
+    let mut client = stored.router.client();
+    client.receiver("orders", 1);
+    let received = client.receive();
+    assert!(!received.aborted && received.bytes.ends_with(&message(3_000_000)));
+}

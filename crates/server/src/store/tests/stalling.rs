@@ -25,7 +25,7 @@ impl StallingDisk {
         *self.0.stalled.lock() = true;
     }
 
-    /// From now on a sync fails.
+    /// From now on a sync of the log fails. What is written may be on the disk nevertheless.
     pub(crate) fn fail(&self) {
         self.0.failing.store(true, Ordering::Relaxed);
     }
@@ -54,7 +54,8 @@ impl Gate {
 
 impl Disk for StallingDisk {
     fn open(&self, path: &Path, mode: Mode) -> io::Result<Arc<dyn DiskFile>> {
-        Ok(Arc::new(StallingFile { file: RealDisk.open(path, mode)?, gate: Arc::clone(&self.0) }))
+        let of_log = path.parent().is_some_and(|folder| folder.ends_with("log"));
+        Ok(Arc::new(StallingFile { file: RealDisk.open(path, mode)?, of_log, gate: Arc::clone(&self.0) }))
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
@@ -89,6 +90,8 @@ impl Disk for StallingDisk {
 
 struct StallingFile {
     file: Arc<dyn DiskFile>,
+    /// It is a segment of the log.
+    of_log: bool,
     gate: Arc<Gate>,
 }
 
@@ -104,7 +107,7 @@ impl DiskFile for StallingFile {
 
     fn sync(&self) -> io::Result<()> {
         self.gate.pass();
-        if self.gate.failing.load(Ordering::Relaxed) {
+        if self.of_log && self.gate.failing.load(Ordering::Relaxed) {
             return Err(io::Error::other("the disk has failed"));
         }
         self.file.sync()
