@@ -472,3 +472,34 @@ fn an_attach_for_a_link_route_that_is_gone_meanwhile_is_refused() {
     mesh.open_uplink(2, 0, Some("q"), true, Bound::Anonymous);
     assert!(mesh.routers[0].core.address("M0q").is_some());
 }
+
+#[test]
+fn hundreds_of_edge_routers_of_one_interior_router_reach_each_other_and_leave_nothing_behind() {
+    const EDGES: usize = 300;
+    let names: Vec<String> = (0..EDGES).map(|edge| format!("edge{edge}")).collect();
+    let ids: Vec<&str> = std::iter::once("A").chain(names.iter().map(String::as_str)).collect();
+    let mut mesh = Mesh::of(&ids);
+    let before = mesh.routers[0].core.object_counts();
+    for (edge, id) in ids.iter().enumerate().skip(1) {
+        mesh.join_with(edge, 0, |info| info.role = Role::Edge);
+        mesh.open_uplink(edge, 0, None, false, Bound::Address("L_edge".into()));
+        mesh.open_uplink_with(edge, 0, Some(id), &["qd.router-edge-downlink"], true, Bound::Anonymous);
+    }
+    for edge in 1..=EDGES {
+        let address = format!("q/{edge}");
+        let receiver = mesh.receiver_only(edge, &address);
+        mesh.credit(receiver, 1);
+        mesh.open_uplink(edge, 0, Some(&address), true, Bound::Address(format!("M0{address}")));
+    }
+    mesh.converge();
+    let sender = mesh.sender(1, "");
+    for edge in 1..=EDGES {
+        let message = mesh.send_to(sender, &format!("q/{edge}"));
+        mesh.accept(message);
+    }
+    assert_eq!(mesh.received.len(), EDGES);
+    for edge in 1..=EDGES {
+        mesh.cut(edge, 0);
+    }
+    assert_eq!(mesh.routers[0].core.object_counts(), before);
+}
