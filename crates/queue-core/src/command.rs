@@ -213,6 +213,22 @@ pub enum Command {
 }
 
 impl Command {
+    /// A message was accepted.
+    pub fn accepted(queue: QueueId, seq: Seq) -> Self {
+        Self::Settle(Box::new(Settle { queue, items: Ranges::from(seq), outcome: Outcome::Accepted, by: None }))
+    }
+
+    /// As [`Command::absorb`], for what [`Command::accepted`] would give.
+    pub fn absorb_accepted(&mut self, queue: QueueId, seq: Seq) -> bool {
+        match self {
+            Self::Settle(mine) if mine.queue == queue && mine.outcome == Outcome::Accepted && mine.by.is_none() => {
+                mine.items.push(seq);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Takes what another command says into this one, if both settle messages of one queue in the same way: fewer and
     /// shorter commands are logged. `false` if they have nothing in common.
     pub fn absorb(&mut self, other: &Self) -> bool {

@@ -32,6 +32,7 @@ mod duplicates;
 mod facts;
 mod groups;
 mod head;
+mod holders;
 mod ids;
 mod line;
 mod local;

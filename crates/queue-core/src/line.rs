@@ -19,6 +19,9 @@ impl Line {
     /// There may be something for everybody again.
     #[inline]
     pub(crate) fn wake(&mut self) {
+        if self.idle.is_empty() {
+            return;
+        }
         if self.ready.is_empty() {
             std::mem::swap(&mut self.ready, &mut self.idle);
         } else {

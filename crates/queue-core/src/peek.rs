@@ -64,7 +64,7 @@ impl Broker {
             && let Some(seq) = queue.lanes.present_from(next)
         {
             next = seq.next();
-            let holder = queue.local.holders.get(&seq).copied();
+            let holder = queue.local.holders.get(seq);
             let Some(entry) = queue.lanes.get(seq) else { continue };
             found.push(Peeked {
                 seq,

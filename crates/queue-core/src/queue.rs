@@ -3,6 +3,7 @@
 use crate::consumer::Consumer;
 use crate::duplicates::Duplicates;
 use crate::groups::Groups;
+use crate::holders::Holders;
 use crate::ids::{ConsumerId, Millis, QueueId, Seq};
 use crate::line::Line;
 use crate::settings::QueueSettings;
@@ -49,7 +50,7 @@ pub(crate) struct Local {
     /// Those who want their credit used up or given back.
     pub(crate) draining: Vec<ConsumerId>,
     /// Who holds which message: indices of acquisitions.
-    pub(crate) holders: BTreeMap<Seq, usize>,
+    pub(crate) holders: Holders,
     pub(crate) groups: Groups,
     /// Messages that are not due.
     pub(crate) delayed: BTreeSet<(Millis, Seq)>,

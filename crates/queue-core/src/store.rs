@@ -16,3 +16,4 @@ pub(crate) use bits::Bits;
 pub(crate) use chunk::{CHUNK, Chunk};
 pub(crate) use entry::Entry;
 pub(crate) use lanes::Lanes;
+pub(crate) use row::Row;

@@ -5,7 +5,7 @@ use crate::body::BodyRef;
 use crate::broker::Broker;
 use crate::ids::{QueueId, Seq};
 use crate::output::{Applied, Done, Event};
-use crate::store::Entry;
+use crate::store::entry::Gone;
 use std::collections::BTreeSet;
 
 /// Bytes that consumers were given, and that are not where they were for their messages.
@@ -19,18 +19,16 @@ pub(crate) struct Kept {
 
 impl Broker {
     /// One message less has its bytes: perhaps nobody needs them now.
-    pub(super) fn release_body(&mut self, entry: &Entry, events: &mut Vec<Event>) {
-        let body = entry.body();
-        if entry.shared
-            && let Some(count) = self.shared.get_mut(&body)
-        {
+    pub(super) fn release_body(&mut self, gone: Gone, events: &mut Vec<Event>) {
+        let Gone { body, size, shared } = gone;
+        if shared && let Some(count) = self.shared.get_mut(&body) {
             *count -= 1;
             if *count > 0 {
                 return;
             }
             self.shared.remove(&body);
         }
-        self.body_gone(body, entry.size(), events);
+        self.body_gone(body, size, events);
     }
 
     /// No message has these bytes. Consumers that were given them may still read them.
@@ -84,7 +82,7 @@ impl Broker {
         let mut size = 0;
         for (id, seq) in all {
             let Some(queue) = self.queues.get_mut(&id) else { continue };
-            let holder = queue.local.holders.get(&seq).copied();
+            let holder = queue.local.holders.get(seq);
             let Some(entry) = queue.lanes.get_mut(seq).filter(|entry| entry.body() == from) else { continue };
             entry.set_body(to);
             size = entry.size();

@@ -76,7 +76,7 @@ impl Broker {
         });
         let queues = self.graves(&corpse, context);
         let Some((first, others)) = queues.split_first() else {
-            self.release_body(&corpse.entry, context.events);
+            self.release_body(corpse.entry.gone(), context.events);
             // Those that have expired are counted as such.
             self.count(from, |queue| queue.totals.dropped += u64::from(reason != Reason::Expired));
             context.events.push(Event::Dropped { queue: from, reason });

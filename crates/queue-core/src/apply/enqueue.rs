@@ -6,12 +6,13 @@ use crate::body::BodyRef;
 use crate::broker::Broker;
 use crate::command::{Enqueue, Target};
 use crate::facts::Facts;
-use crate::ids::{Millis, QueueId, Seq};
+use crate::ids::{EntryIndex, Millis, QueueId, Seq};
 use crate::output::{Applied, Done, Event, Refused};
 use crate::queue::Queue;
 use crate::settings::Overflow;
 use crate::store::Entry;
 use smallvec::SmallVec;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Queues that a message goes to, each once.
@@ -100,6 +101,21 @@ impl Broker {
         Ok(queues)
     }
 
+    /// Has a message come in at once, for a host that does not log: as applying an entry that holds nothing else.
+    pub fn enqueue_at_once(
+        &mut self,
+        at: EntryIndex,
+        time: Millis,
+        enqueue: &Enqueue,
+        events: &mut Vec<Event>,
+    ) -> Applied {
+        let mut context = Context { at, time, part: 0, dead: VecDeque::new(), events };
+        let applied = self.enqueue(enqueue, &mut context);
+        self.bury_all(&mut context);
+        events.append(&mut self.late);
+        applied
+    }
+
     pub(super) fn enqueue(&mut self, enqueue: &Enqueue, context: &mut Context<'_>) -> Applied {
         let body = match enqueue.body {
             Body::Here => context.next_body(),
@@ -134,7 +150,14 @@ impl Broker {
                 return Err(Refused::Full { queue: queue.settings.address.clone() });
             }
             let entry = queue.entry(facts, body, context.time);
-            self.join(*id, entry, context);
+            if !queue.is_plain(&entry) {
+                self.join(*id, entry, context);
+            } else {
+                queue.join_plain(entry);
+                if !std::mem::replace(&mut queue.local.listed, true) {
+                    self.ready.push_back(*id);
+                }
+            }
             return Ok(Done::Enqueued { copies: 1 });
         }
         let mut queues = self.resolve(&enqueue.to)?;

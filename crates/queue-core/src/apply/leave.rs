@@ -7,6 +7,7 @@ use crate::ids::{ConsumerId, Millis, QueueId, Seq};
 use crate::queue::Queue;
 use crate::settings::Overflow;
 use crate::store::Entry;
+use crate::store::entry::NEVER;
 use slab::Slab;
 
 impl Queue {
@@ -18,6 +19,35 @@ impl Queue {
         if let Some(group) = self.lanes.get(seq).and_then(|entry| entry.group()).cloned() {
             self.local.groups.let_go(&group, consumers);
         }
+    }
+
+    /// Whether a message comes in without ado: it never expires, nobody looks at each message, and none has to leave for it.
+    #[inline]
+    pub(super) fn is_plain(&self, entry: &Entry) -> bool {
+        entry.extra.is_none()
+            && entry.expires == NEVER
+            && self.local.viewers.is_empty()
+            && !matches!(self.settings.overflow, Overflow::DropHead | Overflow::Ring)
+    }
+
+    /// Puts such a message behind all others of its priority.
+    #[inline]
+    pub(super) fn join_plain(&mut self, entry: Entry) {
+        self.count_in(entry.size());
+        let lane = self.lane_of(&entry);
+        self.lanes.push(lane, entry, true);
+        self.wake();
+    }
+
+    fn lane_of(&self, entry: &Entry) -> usize {
+        crate::ids::lane_of(if self.settings.priorities { entry.priority } else { crate::DEFAULT_PRIORITY })
+    }
+
+    fn count_in(&mut self, size: u64) {
+        self.count += 1;
+        self.bytes = self.bytes.saturating_add(size);
+        self.totals.enqueued += 1;
+        self.totals.enqueued_bytes = self.totals.enqueued_bytes.saturating_add(size);
     }
 
     /// A message is held by a consumer, which thereby has its group.
@@ -35,23 +65,12 @@ impl Broker {
     /// Puts a message behind all others of its priority.
     pub(super) fn join(&mut self, id: QueueId, entry: Entry, context: &mut Context<'_>) {
         let Some(queue) = self.queues.get_mut(&id) else { return };
-        let lane = if queue.settings.priorities { entry.priority } else { crate::DEFAULT_PRIORITY };
-        let (size, expires) = (entry.size(), entry.expires);
+        let (lane, size, expires) = (queue.lane_of(&entry), entry.size(), entry.expires);
         let key = entry.key().filter(|key| queue.goes_by(key)).cloned();
         let overflows = matches!(queue.settings.overflow, Overflow::DropHead | Overflow::Ring);
-        // Without any of what it is offered differently for, and nobody who looks at each message.
-        let plain = entry.extra.is_none() && queue.local.viewers.is_empty();
-        queue.count += 1;
-        queue.bytes = queue.bytes.saturating_add(size);
-        queue.totals.enqueued += 1;
-        queue.totals.enqueued_bytes = queue.totals.enqueued_bytes.saturating_add(size);
-        let seq = queue.lanes.push(crate::ids::lane_of(lane), entry);
-        if plain {
-            queue.lanes.set_free(seq, true);
-            queue.wake();
-        } else {
-            queue.offer(seq, context.time, &mut self.consumers);
-        }
+        queue.count_in(size);
+        let seq = queue.lanes.push(lane, entry, false);
+        queue.offer(seq, context.time, &mut self.consumers);
         queue.expect_expiry(seq, expires);
         if let Some(key) = key
             && let Some(older) = queue.last_values.insert(key, seq)
@@ -72,7 +91,7 @@ impl Broker {
         if !queue.lanes.contains(seq) {
             return None;
         }
-        let holder = queue.local.holders.remove(&seq);
+        let holder = queue.local.holders.remove(seq);
         if holder.is_some() {
             queue.drop_from_group(seq, &mut self.consumers);
         } else {
@@ -98,7 +117,7 @@ impl Broker {
             }
         }
         if done {
-            self.release_body(&entry, context.events);
+            self.release_body(entry.gone(), context.events);
         }
         Some(entry)
     }
@@ -106,7 +125,7 @@ impl Broker {
     /// A consumer does not hold a message any more. The message is not offered to others.
     pub(crate) fn end_acquisition(&mut self, id: QueueId, seq: Seq) {
         let Some(queue) = self.queues.get_mut(&id) else { return };
-        if let Some(holder) = queue.local.holders.remove(&seq) {
+        if let Some(holder) = queue.local.holders.remove(seq) {
             queue.drop_from_group(seq, &mut self.consumers);
             self.remove_acquisition(holder);
         }

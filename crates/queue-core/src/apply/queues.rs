@@ -99,12 +99,12 @@ impl Broker {
                 queue.withhold(*seq, &mut self.consumers);
             }
         }
-        let held: Vec<Seq> = queue.local.holders.keys().copied().collect();
-        for seq in &held {
+        let held: Vec<(Seq, usize)> = queue.local.holders.iter().collect();
+        for (seq, _) in &held {
             queue.drop_from_group(*seq, &mut self.consumers);
         }
         queue.settings = after;
-        for (seq, holder) in queue.local.holders.clone() {
+        for (seq, holder) in held {
             let by = self.acquisitions.at(holder).map(|acquisition| acquisition.consumer);
             if let Some(by) = by {
                 queue.take_into_group(seq, by, &mut self.consumers);

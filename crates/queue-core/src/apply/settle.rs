@@ -5,11 +5,11 @@ use super::bury::Corpse;
 use crate::broker::Broker;
 use crate::command::{Outcome, Settle};
 use crate::facts::{DELIVERY_DELAY, DELIVERY_TIME, millis, time_of};
-use crate::ids::{Millis, QueueId, Seq};
-use crate::output::{Applied, Done, Refused};
+use crate::ids::{AcqId, Millis, QueueId, Seq};
+use crate::output::{Applied, Done, Event, Refused};
 use crate::overlay::{Overlay, Reason, pairs};
 use crate::ranges::Ranges;
-use crate::store::entry::NEVER;
+use crate::settings::Lifetime;
 use amqp::Decoder;
 use std::sync::Arc;
 
@@ -42,11 +42,11 @@ impl Broker {
             return Err(Refused::NoQueue);
         }
         let accepted = settle.outcome == Outcome::Accepted;
-        let count = self.for_each(id, &settle.items, |broker, seq| {
-            if !(accepted && broker.accept_plain(id, seq, context)) {
-                broker.settle_one(settle, seq, context);
-            }
-        });
+        let count = if accepted {
+            settle.items.iter().map(|range| self.accept(settle, range, context)).sum()
+        } else {
+            self.for_each(id, &settle.items, |broker, seq| broker.settle_one(settle, seq, context))
+        };
         if accepted {
             self.check_lifetime(id, context.time);
             self.touched(id);
@@ -54,22 +54,50 @@ impl Broker {
         Ok(Done::Messages { count })
     }
 
-    /// A message is done with: what most of them come to. False if there is more to it, and nothing was done.
-    fn accept_plain(&mut self, id: QueueId, seq: Seq, context: &mut Context<'_>) -> bool {
-        let Some(queue) = self.queues.get_mut(&id) else { return false };
-        if !queue.lanes.get(seq).is_some_and(|entry| entry.extra.is_none() && entry.expires == NEVER) {
-            return false;
+    /// Messages of these places are done with: what most of them come to. How many were there.
+    fn accept(&mut self, settle: &Settle, (first, last): (Seq, Seq), context: &mut Context<'_>) -> u64 {
+        let (id, mut next, mut count) = (settle.queue, first, 0);
+        while next <= last {
+            if self.accept_plain(id, next, context.events) {
+                (next, count) = (next.next(), count + 1);
+                continue;
+            }
+            // There is more to it, or no message at this place.
+            let found = self.queues.get(&id).and_then(|queue| queue.lanes.present_from(next));
+            let Some(seq) = found.filter(|seq| *seq <= last) else { break };
+            if seq == next {
+                self.settle_one(settle, seq, context);
+                (next, count) = (seq.next(), count + 1);
+            } else {
+                next = seq;
+            }
         }
-        let holder = queue.local.holders.remove(&seq);
-        let Some(entry) = queue.take_out(seq) else { return true };
+        count
+    }
+
+    /// A message of which nothing more is to be known is done with. False if it is no such message.
+    fn accept_plain(&mut self, id: QueueId, seq: Seq, events: &mut Vec<Event>) -> bool {
+        let Some(queue) = self.queues.get_mut(&id) else { return false };
+        let Some(gone) = queue.lanes.remove_plain(seq) else { return false };
         queue.count -= 1;
-        queue.bytes = queue.bytes.saturating_sub(entry.size());
+        queue.bytes = queue.bytes.saturating_sub(gone.size);
         queue.totals.accepted += 1;
-        if let Some(holder) = holder {
+        if let Some(holder) = queue.local.holders.remove(seq) {
             self.remove_acquisition(holder);
         }
-        self.release_body(&entry, context.events);
+        self.release_body(gone, events);
         true
+    }
+
+    /// Has a message that a consumer holds be accepted at once, for a host that does not log. False if there is more to it:
+    /// then it takes a command.
+    pub fn accept_at_once(&mut self, acquisition: AcqId, events: &mut Vec<Event>) -> bool {
+        let held = self.acquisitions.get_mut(acquisition).filter(|held| !held.gone && !held.settling);
+        let Some((id, seq)) = held.map(|held| (held.queue, held.seq)) else { return false };
+        let stays = self.queues.get(&id).is_some_and(|queue| queue.settings.lifetime == Lifetime::Manual);
+        let done = stays && self.accept_plain(id, seq, events);
+        events.append(&mut self.late);
+        done
     }
 
     fn settle_one(&mut self, settle: &Settle, seq: Seq, context: &mut Context<'_>) {
@@ -176,7 +204,7 @@ impl Broker {
 
     /// A message that was held for a command that did not take it away, rather than by a consumer.
     pub(crate) fn give_back_unheld(&mut self, id: QueueId, seq: Seq, now: Millis) {
-        if self.queues.get(&id).is_some_and(|queue| !queue.local.holders.contains_key(&seq)) {
+        if self.queues.get(&id).is_some_and(|queue| queue.local.holders.get(seq).is_none()) {
             self.give_back(id, seq, now);
         }
     }

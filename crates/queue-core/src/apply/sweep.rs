@@ -26,7 +26,7 @@ impl Broker {
     pub(super) fn leaving_at_once(&self, id: QueueId) -> Vec<Seq> {
         let Some(queue) = self.queues.get(&id) else { return Vec::new() };
         if queue.count > AT_ONCE {
-            return queue.local.holders.keys().copied().collect();
+            return queue.local.holders.iter().map(|(seq, _)| seq).collect();
         }
         let first = queue.lanes.present_from(Seq::FIRST);
         std::iter::successors(first, |seq| queue.lanes.present_from(seq.next())).collect()
@@ -53,7 +53,7 @@ impl Broker {
             if *bury {
                 context.dead.push_back(Corpse::new(id, &queue.settings, entry, Reason::QueueDeleted, None));
             } else {
-                self.release_body(&entry, context.events);
+                self.release_body(entry.gone(), context.events);
             }
         }
         queue.count = queue.count.saturating_sub(count);

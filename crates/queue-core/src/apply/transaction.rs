@@ -56,8 +56,7 @@ impl Broker {
         let id = settle.queue;
         for (first, last) in settle.items.iter() {
             let Some(queue) = self.queues.get(&id) else { return };
-            let held: Vec<(Seq, usize)> =
-                queue.local.holders.range(first..=last).map(|(seq, at)| (*seq, *at)).collect();
+            let held: Vec<(Seq, usize)> = queue.local.holders.from(first).take_while(|(seq, _)| *seq <= last).collect();
             for (seq, holder) in held {
                 let Some(acquisition) = self.acquisitions.at(holder) else { continue };
                 acquisition.settling = false;

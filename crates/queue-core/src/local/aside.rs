@@ -40,7 +40,7 @@ impl Broker {
                 let Some(queue) = self.queues.get_mut(&id) else { return aside };
                 if queue.lanes.is_held(seq) {
                     // Not those that have expired, or that another command is about.
-                    aside.held += u64::from(queue.local.holders.contains_key(&seq));
+                    aside.held += u64::from(queue.local.holders.get(seq).is_some());
                     continue;
                 }
                 queue.withhold(seq, &mut self.consumers);

@@ -8,7 +8,8 @@ use crate::broker::Broker;
 use crate::consumer::{Consumer, Mode};
 use crate::ids::{AcqId, ConsumerId, Millis, QueueId, Seq};
 use crate::overlay::Overlay;
-use crate::queue::Queue;
+use crate::queue::{Local, Queue};
+use crate::store::Entry;
 use crate::store::entry::NEVER;
 use slab::Slab;
 use std::sync::Arc;
@@ -43,6 +44,32 @@ pub struct Assignment {
     pub overlay: Option<Arc<Overlay>>,
 }
 
+impl Assignment {
+    #[inline]
+    fn new(
+        queue: QueueId,
+        consumer: ConsumerId,
+        seq: Seq,
+        acquisition: Option<AcqId>,
+        entry: &Entry,
+        returned: bool,
+    ) -> Self {
+        Self {
+            consumer,
+            acquisition,
+            queue,
+            seq,
+            body: entry.body(),
+            size: entry.size(),
+            delivery_count: entry.failed,
+            redelivered: returned || entry.failed > 0,
+            arrived: entry.arrived,
+            expires_at: Some(entry.expires).filter(|expires| *expires != NEVER),
+            overlay: entry.overlay().cloned(),
+        }
+    }
+}
+
 /// What a turn of a queue gave.
 enum Turn {
     Gave(Assignment),
@@ -71,7 +98,8 @@ impl Broker {
             let found_expired = !queue.local.expired.is_empty();
             match &turn {
                 // The others' turn.
-                Turn::Gave(_) | Turn::Tired => self.ready.rotate_left(1),
+                Turn::Gave(_) | Turn::Tired if self.ready.len() > 1 => self.ready.rotate_left(1),
+                Turn::Gave(_) | Turn::Tired => {}
                 Turn::Done => {
                     queue.local.listed = false;
                     self.ready.pop_front();
@@ -178,8 +206,19 @@ impl Giving<'_> {
             {
                 return Asked::Cannot;
             }
+            if consumer.takes_the_first(queue)
+                && let Some((seq, entry, returned)) = queue.lanes.take_first_plain(search.now)
+            {
+                // What most messages are, for most consumers.
+                consumer.credit -= 1;
+                let acquisition = self.acquisitions.add(consumer, seq);
+                queue.local.holders.insert(seq, acquisition.index());
+                let assignment = Assignment::new(queue.id, id, seq, Some(acquisition), entry, returned);
+                queue.local.count_delivered(&assignment);
+                return Asked::Gave(assignment);
+            }
             match search.find(queue, consumer) {
-                Found::Message(seq) => return Asked::Gave(self.give(queue, id, seq)),
+                Found::Message(seq) => return self.give(queue, id, seq).map_or(Asked::Nothing, Asked::Gave),
                 Found::Nothing => return Asked::Nothing,
                 Found::Tired => return Asked::Tired,
                 Found::Wait => {
@@ -196,56 +235,29 @@ impl Giving<'_> {
         }
     }
 
-    fn give(&mut self, queue: &mut Queue, id: ConsumerId, seq: Seq) -> Assignment {
-        let mut assignment = Assignment {
-            consumer: id,
-            acquisition: None,
-            queue: queue.id,
-            seq,
-            body: BodyRef::Log { entry: 0, part: 0 },
-            size: 0,
-            delivery_count: 0,
-            redelivered: false,
-            arrived: 0,
-            expires_at: None,
-            overlay: None,
-        };
-        let mut browses = false;
-        if let Some(consumer) = self.consumers.get_mut(id.index()) {
-            consumer.credit = consumer.credit.saturating_sub(1);
-            browses = consumer.settings.mode == Mode::Copy;
-            if !browses {
-                let acquisition = self.acquisitions.add(consumer, seq);
-                queue.local.holders.insert(seq, acquisition.index());
-                assignment.acquisition = Some(acquisition);
-            }
-        }
-        // It was looked at to be found.
-        let found = if browses {
+    /// Gives a message that was looked at. `None`: it is not there.
+    fn give(&mut self, queue: &mut Queue, id: ConsumerId, seq: Seq) -> Option<Assignment> {
+        let consumer = self.consumers.get_mut(id.index())?;
+        let browses = consumer.settings.mode == Mode::Copy;
+        let (entry, returned) = if browses {
             let returned = queue.lanes.was_returned(seq);
-            queue.lanes.get(seq).map(|entry| (entry, returned))
+            (queue.lanes.get(seq)?, returned)
         } else {
-            queue.lanes.take(seq)
+            queue.lanes.take(seq)?
         };
-        let mut grouped = false;
-        if let Some((entry, returned)) = found {
-            assignment.body = entry.body();
-            assignment.size = entry.size();
-            assignment.delivery_count = entry.failed;
-            assignment.redelivered = returned || entry.failed > 0;
-            assignment.arrived = entry.arrived;
-            assignment.expires_at = Some(entry.expires).filter(|expires| *expires != NEVER);
-            assignment.overlay = entry.overlay().cloned();
-            grouped = entry.group().is_some();
+        consumer.credit = consumer.credit.saturating_sub(1);
+        if browses {
+            return Some(Assignment::new(queue.id, id, seq, None, entry, returned));
         }
-        if !browses {
-            if grouped {
-                queue.take_into_group(seq, id, self.consumers);
-            }
-            queue.local.delivered += 1;
-            queue.local.redelivered += u64::from(assignment.redelivered);
+        let acquisition = self.acquisitions.add(consumer, seq);
+        queue.local.holders.insert(seq, acquisition.index());
+        let (assignment, grouped) =
+            (Assignment::new(queue.id, id, seq, Some(acquisition), entry, returned), entry.group().is_some());
+        if grouped {
+            queue.take_into_group(seq, id, self.consumers);
         }
-        assignment
+        queue.local.count_delivered(&assignment);
+        Some(assignment)
     }
 }
 
@@ -256,6 +268,25 @@ enum Asked {
     /// It has no credit, or waits, or is not the active one, or is gone.
     Cannot,
     Tired,
+}
+
+impl Local {
+    fn count_delivered(&mut self, assignment: &Assignment) {
+        self.delivered += 1;
+        self.redelivered += u64::from(assignment.redelivered);
+    }
+}
+
+impl Consumer {
+    /// Whether the first free message of a queue is the next for it, whatever that is.
+    #[inline]
+    fn takes_the_first(&self, queue: &Queue) -> bool {
+        self.settings.mode == Mode::Move
+            && !self.settings.filter
+            && self.view.is_none()
+            && self.own.is_empty()
+            && queue.local.groups.heads.is_empty()
+    }
 }
 
 impl Queue {

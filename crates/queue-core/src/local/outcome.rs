@@ -21,19 +21,29 @@ impl Broker {
     /// The same for a transaction: whatever the outcome, it is a command. If that is refused, the message is held as
     /// before.
     pub fn settlement(&mut self, acquisition: AcqId, outcome: Outcome) -> Option<Command> {
+        let (consumer, queue, seq) = self.settling(acquisition)?;
+        let here = matches!(outcome, Outcome::Modified { undeliverable_here: true, .. });
+        let by = self.consumer(consumer).map(|consumer| consumer.settings.name.clone()).filter(|_| here);
+        Some(Command::Settle(Box::new(Settle { queue, items: Ranges::from(seq), outcome, by })))
+    }
+
+    /// As [`outcome`](Self::outcome) for what is accepted, which most messages are: the queue and place of which
+    /// [`Command::accepted`] speaks.
+    pub fn accepted(&mut self, acquisition: AcqId) -> Option<(QueueId, Seq)> {
+        self.settling(acquisition).map(|(_, queue, seq)| (queue, seq))
+    }
+
+    /// A command that says what became of a message is under way from now on. `None`: there is nothing to say.
+    fn settling(&mut self, acquisition: AcqId) -> Option<(ConsumerId, QueueId, Seq)> {
         let held = self.acquisitions.get_mut(acquisition)?;
-        let (queue, seq, consumer) = (held.queue, held.seq, held.consumer);
         if held.gone {
             self.remove_acquisition(acquisition.index());
             return None;
         }
-        if held.settling {
+        if std::mem::replace(&mut held.settling, true) {
             return None;
         }
-        held.settling = true;
-        let here = matches!(outcome, Outcome::Modified { undeliverable_here: true, .. });
-        let by = self.consumer(consumer).map(|consumer| consumer.settings.name.clone()).filter(|_| here);
-        Some(Command::Settle(Box::new(Settle { queue, items: Ranges::from(seq), outcome, by })))
+        Some((held.consumer, held.queue, held.seq))
     }
 
     /// The consumer, queue and place of an acquisition, as long as it lasts.

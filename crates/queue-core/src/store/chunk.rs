@@ -153,15 +153,33 @@ impl Chunk {
     /// Takes a message out.
     pub(crate) fn remove(&mut self, slot: usize) -> Option<Entry> {
         let entry = self.get(slot)?.clone();
+        self.leave(slot);
+        Some(entry)
+    }
+
+    /// A message that is there leaves.
+    #[inline]
+    pub(crate) fn leave(&mut self, slot: usize) {
         self.present.clear(slot);
         self.free.clear(slot);
         self.held.clear(slot);
         self.returned.clear(slot);
         self.shrink();
-        Some(entry)
+    }
+
+    /// An entry without an extra, unless it is packed.
+    #[inline]
+    pub(crate) fn plain(&self, slot: usize) -> Option<&Entry> {
+        match &self.entries {
+            Entries::Open(open) if self.present.get(slot) => {
+                open.items.get(open.index(slot)).filter(|entry| entry.extra.is_none())
+            }
+            _ => None,
+        }
     }
 
     /// Gives up entries of messages that have left, if they are most.
+    #[inline]
     fn shrink(&mut self) {
         let Entries::Open(open) = &mut self.entries else { return };
         if open.items.len() >= FEWEST && self.present.is_empty() {

@@ -32,6 +32,17 @@ pub(crate) struct Entry {
     pub(crate) shared: bool,
 }
 
+/// What is to be known of a message that is gone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gone {
+    /// Where its bytes are.
+    pub(crate) body: BodyRef,
+    /// How many.
+    pub(crate) size: u64,
+    /// Others have, or had, the same bytes.
+    pub(crate) shared: bool,
+}
+
 /// What most messages do not have.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Extra {
@@ -70,6 +81,10 @@ impl Entry {
 
     pub(crate) fn body(&self) -> BodyRef {
         BodyRef::of(self.body, self.part)
+    }
+
+    pub(crate) fn gone(&self) -> Gone {
+        Gone { body: self.body(), size: self.size(), shared: self.shared }
     }
 
     pub(crate) fn set_body(&mut self, body: BodyRef) {

@@ -1,9 +1,9 @@
 //! All messages of a queue.
 
 use super::chunk::Chunk;
-use super::entry::Entry;
+use super::entry::{Entry, Gone, NEVER};
 use super::lane::{Lane, join, split};
-use crate::ids::{PRIORITIES, Seq};
+use crate::ids::{Millis, PRIORITIES, Seq};
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
@@ -22,13 +22,23 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    /// Puts a message behind all others of a lane.
-    pub(crate) fn push(&mut self, lane: usize, entry: Entry) -> Seq {
+    /// Puts a message behind all others of a lane. `free`: it may be given to any consumer at once.
+    #[inline]
+    pub(crate) fn push(&mut self, lane: usize, entry: Entry, free: bool) -> Seq {
         let to = &mut self.lanes[lane];
         let number = to.next;
         to.next += 1;
         let (at, slot) = split(number);
-        to.chunks.get_or_default(at).push(slot, entry);
+        let chunk = to.chunks.get_or_default(at);
+        chunk.push(slot, entry);
+        if free {
+            if chunk.free.is_empty() {
+                to.with_free.insert(at, ());
+            }
+            chunk.free.set(slot);
+            self.free += 1;
+            self.lanes_free |= 1 << lane;
+        }
         if slot == 0 && at > 0 {
             self.was_filled(lane, at - 1);
         }
@@ -114,6 +124,31 @@ impl Lanes {
         Some(entry)
     }
 
+    /// Takes a message out, if there is nothing special about it, and none of its neighbours expires.
+    #[inline]
+    pub(crate) fn remove_plain(&mut self, seq: Seq) -> Option<Gone> {
+        let (at, slot) = split(seq.number());
+        let lane = seq.lane();
+        let to = self.lanes.get_mut(lane)?;
+        let filling = split(to.next).0 == at;
+        let chunk = to.chunks.get_mut(at)?;
+        if chunk.next_expiry != NEVER {
+            return None;
+        }
+        let entry = chunk.plain(slot).filter(|entry| entry.expires == NEVER)?;
+        let gone = entry.gone();
+        let was_free = chunk.free.get(slot);
+        chunk.leave(slot);
+        let (is_empty, last) = (chunk.present.is_empty(), chunk.free.is_empty());
+        if is_empty && !filling {
+            to.chunks.remove(at);
+        }
+        if was_free {
+            self.one_free_less(lane, last.then_some(at));
+        }
+        Some(gone)
+    }
+
     pub(crate) fn is_free(&self, seq: Seq) -> bool {
         self.chunk(seq).is_some_and(|(chunk, slot)| chunk.free.get(slot))
     }
@@ -166,6 +201,32 @@ impl Lanes {
         let chunk = self.lanes[lane].chunks.get_mut(at)?;
         let returned = chunk.returned.get(slot);
         Some((chunk.get(slot)?, returned))
+    }
+
+    /// Has the first free message held, as [`Lanes::take`] does, if there is nothing special about it and it has not expired.
+    /// Gives its place, itself, and whether it was held before.
+    #[inline]
+    pub(crate) fn take_first_plain(&mut self, now: Millis) -> Option<(Seq, &Entry, bool)> {
+        if self.free == 0 {
+            return None;
+        }
+        let lane = self.lanes_free.trailing_zeros() as usize;
+        let of = self.lanes.get_mut(lane)?;
+        let at = of.with_free.first()?;
+        let chunk = of.chunks.get_mut(at)?;
+        let slot = chunk.free.first_from(0)?;
+        chunk.plain(slot).filter(|entry| entry.expires > now)?;
+        chunk.free.clear(slot);
+        chunk.held.set(slot);
+        self.free -= 1;
+        if chunk.free.is_empty() {
+            of.with_free.remove(at);
+            if of.with_free.is_empty() {
+                self.lanes_free &= !(1 << lane);
+            }
+        }
+        let returned = chunk.returned.get(slot);
+        Some((Seq::new(lane, join(at, slot)), chunk.plain(slot)?, returned))
     }
 
     pub(crate) fn is_held(&self, seq: Seq) -> bool {

@@ -64,6 +64,22 @@ impl<T> Row<T> {
         }
     }
 
+    /// The number of the first of all.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.0.front().map(|(number, _)| *number)
+    }
+
+    /// The last of all.
+    #[inline]
+    pub(crate) fn last(&self) -> Option<(u64, &T)> {
+        self.0.back().map(|(number, thing)| (*number, thing))
+    }
+
+    pub(crate) fn pop_last(&mut self) {
+        self.0.pop_back();
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         self.0.iter().map(|(number, thing)| (*number, thing))
     }

@@ -13,3 +13,4 @@ mod managed;
 mod many;
 mod support;
 mod times;
+mod unlogged;
