@@ -180,6 +180,9 @@ pub fn stamp_of(tag: &[u8]) -> u64 {
 pub enum Transmitted {
     /// All of the message was taken.
     Complete,
+    /// All of it was taken, and its receiver has accepted and settled it at once: nothing more is said of it. Only for messages
+    /// that are complete and not settled.
+    Accepted,
     /// The host goes on by itself and calls [`Core::transmitted`](crate::Core::transmitted) at the end.
     Partial,
 }

@@ -99,6 +99,27 @@ impl<H: Host> Core<H> {
         self.end(host, end);
     }
 
+    /// A copy that is in no list of its link was accepted and settled as it was transmitted.
+    pub(crate) fn accepted_at_once(&mut self, host: &mut H, key: OutKey) {
+        let index = index_of(key.0);
+        let delivery = &mut self.deliveries[index];
+        delivery.outcome = Outcome::Accepted;
+        self.links[delivery.link].count_concluded(&mut self.statistics, self.clock, delivery);
+        let state = Some(DeliveryState::Accepted);
+        if delivery.direct && delivery.complete && delivery.counted == 0 {
+            // As mostly: both of its sides are over.
+            let end = End { state, ..End::of(delivery) };
+            self.deliveries.discard(index);
+            return self.end(host, end);
+        }
+        let (presettled, origin) = (delivery.presettled, if delivery.direct { key.0 } else { delivery.origin });
+        if origin == 0 && !presettled {
+            self.tell_own_outcome(host, key, Outcome::Accepted, true);
+        }
+        self.forget_copy(host, key.0);
+        self.copy_resolved(host, origin, state, true);
+    }
+
     /// A copy that is being or was transmitted is settled, by whichever side: it is counted and forgotten, though a
     /// transmission goes on to its end.
     pub(crate) fn end_settled(&mut self, host: &mut H, key: OutKey) {

@@ -134,12 +134,13 @@ impl<H: Host> Core<H> {
             manner: said.manner,
         };
         let transmitted = host.transmit(link.host, key, content, &how);
-        if transmitted == Transmitted::Complete {
+        if transmitted != Transmitted::Partial {
             link.count_sent(&mut self.statistics, self.clock, delivery.born);
         }
         match transmitted {
             Transmitted::Complete if delivery.settled => return self.settled_sent(host, key),
             Transmitted::Complete => delivery.place = Place::Sent,
+            Transmitted::Accepted => return self.accepted_at_once(host, key),
             Transmitted::Partial => {
                 delivery.place = Place::Transmitting;
                 link.busy = copy;

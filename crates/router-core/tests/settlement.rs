@@ -347,3 +347,33 @@ fn a_router_that_stops_takes_credit_back_and_hands_back_what_is_not_settled() {
     assert_eq!((router.modified_deliveries, router.released_deliveries), (1, 1));
     assert_eq!(world.core.object_counts().deliveries, 0);
 }
+
+/// What is seen of deliveries to these receivers that are accepted, at once or after they were sent, once they are over.
+fn accepted(prefix: &str, receivers: usize, at_once: bool) -> (Vec<Call>, String) {
+    let mut world = World::distributing(prefix, Treatment::Multicast);
+    let all: Vec<Link> = (0..receivers).map(|_| world.receiver("foo", 10)).collect();
+    let sender = world.sender("foo");
+    if at_once {
+        world.host.eager.extend(all.iter().map(|link| link.id));
+    }
+    world.calls();
+    for _ in 0..3 {
+        let at = world.host.sent.len();
+        let offered = world.send(sender);
+        assert_eq!(offered == Offered::Done, at_once);
+        if !at_once {
+            (at..at + receivers).for_each(|at| world.accept(at));
+        }
+    }
+    let seen = std::iter::once(sender).chain(all).map(|link| format!("{:?}", world.link(link)));
+    let seen: Vec<_> = seen.chain([format!("{:?} {:?}", world.statistics(), world.core.object_counts())]).collect();
+    (world.calls(), seen.join("\n"))
+}
+
+#[test]
+fn what_a_receiver_accepts_as_it_comes_is_as_what_it_accepts_later() {
+    // To one receiver, and copies to several.
+    for (prefix, receivers) in [("bar", 1), ("foo", 3)] {
+        assert_eq!(accepted(prefix, receivers, true), accepted(prefix, receivers, false));
+    }
+}

@@ -183,8 +183,8 @@ impl<H: Host> Core<H> {
             return self.after_copies(host, passage);
         }
         let key = self.send(host, Delivery::direct(receiver, passage, settled, counted), passage);
-        // A delivery that went out settled may be over already.
-        match settled && self.deliveries.get(key).is_none() {
+        // It may be over already.
+        match self.deliveries.get(key).is_none() {
             true => Offered::Done,
             false => Offered::Tracked(InKey(key)),
         }

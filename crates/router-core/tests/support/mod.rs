@@ -81,6 +81,8 @@ pub struct FakeHost {
     pub deeper: Vec<L>,
     /// Links that take a message only in part.
     pub slow: Vec<L>,
+    /// Links that accept what is not settled as it comes.
+    pub eager: Vec<L>,
     /// Messages that subscribers cannot read.
     pub unreadable: Vec<u64>,
     /// Where deliveries to subscribers came from.
@@ -150,7 +152,11 @@ impl Host for FakeHost {
             state: how.state.cloned(),
             manner: how.manner,
         });
-        if self.slow.contains(&link) { Transmitted::Partial } else { Transmitted::Complete }
+        match how.settled {
+            _ if self.slow.contains(&link) => Transmitted::Partial,
+            false if self.eager.contains(&link) => Transmitted::Accepted,
+            _ => Transmitted::Complete,
+        }
     }
     fn abort(&mut self, link: L, _key: OutKey) {
         self.calls.push(Call::Abort(link));
