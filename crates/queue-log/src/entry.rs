@@ -52,6 +52,15 @@ pub enum Need {
     Relocation,
 }
 
+/// How soon an entry is to be on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Haste {
+    /// At once: somebody waits for it.
+    AtOnce,
+    /// With the next that somebody waits for, or in a little while.
+    Soon,
+}
+
 /// An entry as it was read: all of its checksums hold.
 #[derive(Clone, Copy)]
 pub struct Entry<'a> {

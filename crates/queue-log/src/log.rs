@@ -1,7 +1,7 @@
 //! The log as its owner sees it.
 
 use crate::disk::Disk;
-use crate::entry::{Need, Part};
+use crate::entry::{Haste, Need, Part};
 use crate::error::{LogError, OpenError, Place, ReadError};
 use crate::format::identity::Identity;
 use crate::format::names;
@@ -132,7 +132,16 @@ impl Log {
     /// # Errors
     /// If there is no room, the entry is too large, or the log has failed or is closed.
     pub fn append(&self, parts: Vec<Part>, held: u64, need: Need) -> Result<u64, LogError> {
-        self.shared.append(parts, held, need)
+        self.shared.append(parts, held, need, Haste::AtOnce)
+    }
+
+    /// As [`Log::append`], for an entry that nobody waits for: it is written and synced together with the next that is
+    /// appended, or after a few milliseconds, so that what comes meanwhile need not wait for a sync of its own.
+    ///
+    /// # Errors
+    /// As [`Log::append`].
+    pub fn append_soon(&self, parts: Vec<Part>, held: u64, need: Need) -> Result<u64, LogError> {
+        self.shared.append(parts, held, need, Haste::Soon)
     }
 
     /// One part of an entry. Reads the disk.

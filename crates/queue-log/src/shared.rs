@@ -1,7 +1,7 @@
 //! What the log's threads and its callers share.
 
 use crate::disk::{Disk, DiskFile};
-use crate::entry::{Need, Part};
+use crate::entry::{Haste, Need, Part};
 use crate::error::LogError;
 use crate::format::record;
 use crate::segment::{Prepared, Segment};
@@ -75,6 +75,10 @@ pub(crate) struct State {
     /// An append was refused since there was room last.
     pub(crate) refused: bool,
     pub(crate) failed: Option<String>,
+    /// Somebody waits for an entry that the writer has not taken yet.
+    pub(crate) hurry: bool,
+    /// The writer waits until there is anything.
+    pub(crate) resting: bool,
     /// Nothing is appended any more; the writer ends when all is written.
     pub(crate) closing: bool,
     /// There may be something to do for the keeper.
@@ -195,7 +199,7 @@ impl Shared {
     }
 
     /// Takes an entry into the queue.
-    pub(crate) fn append(&self, parts: Vec<Part>, held: u64, need: Need) -> Result<u64, LogError> {
+    pub(crate) fn append(&self, parts: Vec<Part>, held: u64, need: Need, haste: Haste) -> Result<u64, LogError> {
         let length: u64 = parts.iter().map(|part| part.as_ref().len() as u64).sum();
         let size = record::size(parts.len() as u64, length);
         let limit = crate::segment::largest_record(self.settings.segment_bytes);
@@ -210,8 +214,13 @@ impl Shared {
         // Both are at most the size of a segment, which is 32 bits wide.
         let (length, held) = (length as u32, held.min(length) as u32);
         state.queue.push_back(Queued { index, parts, held, length });
+        state.hurry |= haste == Haste::AtOnce;
+        // Otherwise the writer finds it in time.
+        let wakes = haste == Haste::AtOnce || state.resting;
         drop(state);
-        self.writer.notify_one();
+        if wakes {
+            self.writer.notify_one();
+        }
         Ok(index)
     }
 }

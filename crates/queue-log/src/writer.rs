@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 const BATCH: u64 = 8 * 1024 * 1024;
 /// Parts shorter than this are copied to lie beside each other; others are written from where they are.
 const COPIED: usize = 8 * 1024;
+/// How long entries that nobody waits for wait for one that somebody waits for.
+const SOON: Duration = Duration::from_millis(5);
 /// How long the writer waits before it tries again to write to a disk that is full.
 const PATIENCE: Duration = Duration::from_millis(200);
 
@@ -54,15 +56,11 @@ impl Writer {
     /// The writer's thread.
     pub(crate) fn run(mut self) {
         loop {
+            self.pause();
             match self.step() {
                 Step::Worked | Step::Paced => {}
                 Step::Over => break,
-                Step::Idle => {
-                    let mut state = self.shared.lock();
-                    if state.queue.is_empty() && !state.closing && state.failed.is_none() {
-                        self.shared.writer.wait(&mut state);
-                    }
-                }
+                Step::Idle => self.rest(),
                 Step::Blocked => {
                     let mut state = self.shared.lock();
                     if state.closing && state.full.is_some() {
@@ -71,6 +69,24 @@ impl Writer {
                     self.shared.writer.wait_for(&mut state, PATIENCE);
                 }
             }
+        }
+    }
+
+    /// Waits a little for an entry that somebody waits for: what nobody waits for is written with it, and the proof that the
+    /// last write was synced is not needed if there is a next one.
+    fn pause(&self) {
+        let mut state = self.shared.lock();
+        let until = Instant::now() + SOON;
+        while !state.hurries() && !self.shared.writer.wait_until(&mut state, until).timed_out() {}
+    }
+
+    /// Waits until there is anything.
+    fn rest(&self) {
+        let mut state = self.shared.lock();
+        if state.queue.is_empty() && !state.closing && state.failed.is_none() {
+            state.resting = true;
+            self.shared.writer.wait(&mut state);
+            state.resting = false;
         }
     }
 
@@ -146,7 +162,10 @@ impl Writer {
             return Err(Step::Blocked);
         }
         let (file, path) = (Arc::clone(&segment.file), segment.path.clone());
-        Ok(Batch { file, path, seed: segment.seed, start: segment.end, entries, seal })
+        let start = segment.end;
+        let seed = segment.seed;
+        state.hurry &= !state.queue.is_empty();
+        Ok(Batch { file, path, seed, start, entries, seal })
     }
 
     fn write(&mut self, batch: &Batch) -> std::io::Result<()> {
@@ -216,6 +235,11 @@ impl Writer {
 }
 
 impl State {
+    /// Whether the writer is to go on at once.
+    fn hurries(&self) -> bool {
+        self.hurry || self.closing || self.full.is_some() || self.failed.is_some()
+    }
+
     /// Sees to it that the last segment is open for entries. False: there is none to open.
     fn open_segment(&mut self) -> bool {
         let first = match self.segments.last() {

@@ -68,7 +68,12 @@ fn story(seed: u64) -> usize {
             let body = vec![random.next() as u8; random.below(900) as usize];
             let parts = vec![settled.map(|index| index.to_le_bytes().to_vec()).unwrap_or_default(), body];
             let held = parts[1].len() as u64;
-            last = log.append(parts.iter().cloned().map(Into::into).collect(), held, Need::Ordinary).unwrap();
+            let entry = parts.iter().cloned().map(Into::into).collect();
+            let appended = match random.below(2) {
+                0 => log.append(entry, held, Need::Ordinary),
+                _ => log.append_soon(entry, held, Need::Ordinary),
+            };
+            last = appended.unwrap();
             assert_eq!(model.append(parts), last);
         }
         if random.below(2) == 0 {

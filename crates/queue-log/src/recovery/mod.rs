@@ -193,6 +193,8 @@ fn state_of(replayed: Replayed, checkpoint: u64) -> State {
         full: None,
         refused: false,
         failed: None,
+        hurry: false,
+        resting: false,
         closing: false,
         nudged: true,
         closed: false,

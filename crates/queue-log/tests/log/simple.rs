@@ -24,6 +24,23 @@ fn entries_come_back_in_order_when_the_store_is_opened_again() {
 }
 
 #[test]
+fn what_nobody_waits_for_comes_to_the_disk_by_itself_and_in_its_order() {
+    let folder = Folder::new();
+    let (log, ear, _) = folder.open();
+    assert_eq!(log.append_soon(vec![body(1).into()], 0, Need::Essential), Ok(1));
+    ear.wait_durable(1);
+    // The writer does not expect anything by now, or not yet: both are to do.
+    assert_eq!(log.append_soon(vec![body(2).into()], 0, Need::Essential), Ok(2));
+    assert_eq!(log.append(vec![body(3).into()], 1000, Need::Ordinary), Ok(3));
+    ear.wait_durable(3);
+    assert_eq!(log.append_soon(vec![body(4).into()], 0, Need::Essential), Ok(4));
+    drop(log);
+    let (_log, _, memory) = folder.open();
+    let expected: Vec<_> = (1..=4).map(|number| (number, vec![body(number)])).collect();
+    assert_eq!(memory.entries, expected);
+}
+
+#[test]
 fn a_part_is_read_alone_from_this_run_and_from_the_one_before() {
     let folder = Folder::new();
     let (log, ear, _) = folder.open();
