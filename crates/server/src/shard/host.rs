@@ -189,6 +189,16 @@ impl ShardHost {
         }
     }
 
+    /// As [`ShardHost::keep_offered`], for the only one who keeps it.
+    pub(super) fn take_offered(&mut self) -> Content<LinkRef> {
+        match &self.offered {
+            Offered::Borrowed { start, end, layout, kept: None } => {
+                Content::whole(self.buffer.get(*start..*end).unwrap_or_default(), *layout)
+            }
+            _ => self.keep_offered(),
+        }
+    }
+
     /// The message being offered, in a form that outlives the offer.
     pub(super) fn keep_offered(&mut self) -> Content<LinkRef> {
         match &mut self.offered {

@@ -109,7 +109,7 @@ impl ShardHost {
         how: &Transmit<'_>,
     ) -> Transmitted {
         let edit = self.edit(link, content, how);
-        let content = content.cloned().unwrap_or_else(|| self.keep_offered());
+        let content = content.cloned().unwrap_or_else(|| self.take_offered());
         let content = match (content, edit) {
             (Content::Whole(whole), Some(edit)) => {
                 let layout = whole.layout();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use queue_core::BodyRef;
 use slab::Slab;
+use smallvec::SmallVec;
 
 use crate::content::{OVERHEAD, Whole};
 
@@ -24,14 +25,14 @@ const FETCHED_SHARE: u64 = 4;
 #[derive(Default)]
 struct Parts {
     /// `None`: not in memory, or needed no more.
-    messages: Box<[Option<Arc<Whole>>]>,
+    messages: SmallVec<[Option<Arc<Whole>>; 1]>,
     /// How many there are.
     left: usize,
 }
 
 impl Parts {
-    fn new(messages: Vec<Arc<Whole>>) -> Self {
-        Self { left: messages.len(), messages: messages.into_iter().map(Some).collect() }
+    fn new(messages: impl ExactSizeIterator<Item = Arc<Whole>>) -> Self {
+        Self { left: messages.len(), messages: messages.map(Some).collect() }
     }
 
     fn get(&self, part: u32) -> Option<&Arc<Whole>> {
@@ -116,7 +117,7 @@ impl Bodies {
             self.tail.push_back(Parts::default());
         }
         self.tail_bytes += parts.iter().map(size).sum::<u64>();
-        self.tail.push_back(Parts::new(parts));
+        self.tail.push_back(Parts::new(parts.into_iter()));
         while self.tail_bytes > self.limit || self.tail.len() > MOST_ENTRIES {
             self.evict();
         }
@@ -128,7 +129,13 @@ impl Bodies {
             return u64::MAX;
         }
         self.transient_bytes += parts.iter().map(size).sum::<u64>();
-        TRANSIENT + self.transient.insert(Parts::new(parts)) as u64
+        TRANSIENT + self.transient.insert(Parts::new(parts.into_iter())) as u64
+    }
+
+    /// As [`Bodies::keep`], with one message.
+    pub(super) fn keep_one(&mut self, message: Arc<Whole>) -> u64 {
+        self.transient_bytes += size(&message);
+        TRANSIENT + self.transient.insert(Parts::new(std::iter::once(message))) as u64
     }
 
     fn evict(&mut self) {

@@ -2,7 +2,7 @@
 
 use queue_core::{Broker, Room};
 
-use super::links::{Destination, Place, Role, Sender, Side};
+use super::links::{Destination, Look, Place, Role, Sender, Side};
 use super::node::Node;
 use super::say::Say;
 
@@ -19,6 +19,15 @@ pub(super) const MOST_IN_FLIGHT: u64 = 64 * 1024 * 1024;
 impl Node {
     /// Fills a sender's credit up, if there is room. It is done in large steps, so that few frames are spent on it.
     pub(super) fn give_credit(&mut self, link: u32) {
+        let epoch = self.epoch;
+        let has_enough = |sender: &mut Sender| {
+            let Look { epoch: seen, limited, .. } = sender.look;
+            seen == epoch && !limited && sender.credit > WINDOW / 2 && sender.to != Destination::Named
+        };
+        if self.sender_mut(link).is_some_and(has_enough) {
+            // As mostly.
+            return;
+        }
         self.refresh_look(link);
         let crowded = self.is_crowded(link);
         let may_send =

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use queue_core::{Applied, Command, Millis};
+use queue_core::{Applied, Command, Millis, Outcome, QueueId, Seq};
 use queue_log::{Condition, Log, LogError, Need, Part};
 use router_core::OutKey;
 
@@ -58,6 +58,13 @@ impl Batch {
         self.commands.is_empty()
     }
 
+    /// Whether somebody waits for it: it is not only that receivers have accepted messages, and settled them themselves.
+    fn is_awaited(&self) -> bool {
+        let is_accepted =
+            |command: &Command| matches!(command, Command::Settle(settle) if settle.outcome == Outcome::Accepted);
+        !self.waiters.is_empty() || !self.commands.iter().all(is_accepted)
+    }
+
     /// Adds a command; with the one before it, if they can be one.
     pub(super) fn push(&mut self, command: Command, bodies: impl IntoIterator<Item = Arc<Whole>>, waiter: Waiter) {
         for body in bodies {
@@ -68,6 +75,19 @@ impl Batch {
         if !absorbed {
             self.commands.push(command);
         }
+        self.await_last(waiter);
+    }
+
+    /// Adds that a receiver has accepted a message.
+    pub(super) fn push_accepted(&mut self, queue: QueueId, seq: Seq, waiter: Waiter) {
+        let absorbed = self.commands.last_mut().is_some_and(|last| last.absorb_accepted(queue, seq));
+        if !absorbed {
+            self.commands.push(Command::accepted(queue, seq));
+        }
+        self.await_last(waiter);
+    }
+
+    fn await_last(&mut self, waiter: Waiter) {
         if !matches!(waiter, Waiter::Nobody) {
             self.waiters.push((self.commands.len() - 1, waiter));
         }
@@ -161,18 +181,23 @@ impl Journal {
         self.gathering[0].bytes >= MOST_IN_ENTRY
     }
 
-    /// Appends what has gathered to the log. Returns the number of the entry, and its messages.
+    /// Appends what has gathered to the log. Returns the number of the entry, and its messages. `awaited`: somebody waits for
+    /// room that settled messages leave.
     ///
     /// # Errors
     /// If the log does not take it.
-    pub(super) fn seal(&mut self, time: Millis) -> Result<Option<Sealed>, Box<Refused>> {
+    pub(super) fn seal(&mut self, time: Millis, awaited: bool) -> Result<Option<Sealed>, Box<Refused>> {
         let Some(log) = self.log.as_ref().filter(|_| !self.gathering[0].is_empty()) else { return Ok(None) };
         let batch = std::mem::take(&mut self.gathering[0]);
         let mut parts = Vec::with_capacity(1 + batch.bodies.len());
         parts.push(Part::Owned(entry::encode(time, &batch.commands)));
         parts.extend(batch.bodies.iter().map(|body| Part::from(Arc::clone(body))));
         let need = batch.need();
-        match log.append(parts, batch.bytes, need) {
+        let appended = match awaited || batch.is_awaited() {
+            true => log.append(parts, batch.bytes, need),
+            false => log.append_soon(parts, batch.bytes, need),
+        };
+        match appended {
             Ok(index) => {
                 let Batch { commands, bodies, waiters, bytes } = batch;
                 self.flight_bytes += bytes;

@@ -267,7 +267,7 @@ impl Node {
         };
         self.say(Say::Transmitted { key: arrival.key });
         let whole = opaque::kept(Whole::with_layout(bytes, Layout::plain(format)));
-        self.arrived(time, arrival, whole, said);
+        self.arrived_late(time, arrival, Bytes::Whole(whole), said);
     }
 
     fn large_done(&mut self, now: Now, done: Done) {
@@ -278,7 +278,8 @@ impl Node {
                     return self.large.remove(file);
                 };
                 self.say(Say::Transmitted { key });
-                self.take(self.time(now), arrival, Bytes::File { file, size, beginning }, said.clone());
+                let time = self.time(now);
+                self.arrived_late(time, arrival, Bytes::File { file, size, beginning }, said.clone());
                 self.no_longer_unfinished(&said);
             }
             Done::Unwritten { link, key, error } => {

@@ -331,6 +331,22 @@ impl Node {
         }
     }
 
+    /// Whether commands for queues that live in memory alone take effect at once: none waits for the end of the turn.
+    pub(super) fn is_direct(&self, side: Side) -> bool {
+        side == Side::Memory && self.journal.gathering[Side::Memory as usize].is_empty()
+    }
+
+    /// Does something to the queues that live in memory alone, and what comes of it.
+    pub(super) fn at_once<R>(&mut self, call: impl FnOnce(&mut Broker, &mut Vec<Event>) -> R) -> R {
+        let mut events = std::mem::take(&mut self.output.events);
+        let result = call(&mut self.brokers[Side::Memory as usize], &mut events);
+        for event in events.drain(..) {
+            self.happened(Side::Memory, event);
+        }
+        self.output.events = events;
+        result
+    }
+
     /// Commands take effect.
     fn apply(
         &mut self,
@@ -409,7 +425,7 @@ impl Node {
 
     /// Puts what has gathered into the log.
     fn seal(&mut self, time: Millis) {
-        match self.journal.seal(time) {
+        match self.journal.seal(time, !self.starved.is_empty()) {
             Ok(Some((entry, bodies))) => self.bodies.append(entry, bodies),
             Ok(None) => {}
             Err(refused) => self.log_refused(*refused, time),

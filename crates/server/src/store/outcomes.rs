@@ -8,7 +8,7 @@ use queue_core::{Millis, Outcome};
 use router_core::Now;
 
 use super::journal::Waiter;
-use super::links::{Role, Side};
+use super::links::{Place, Role, Side};
 use super::node::Node;
 use super::say::Say;
 use super::transactional::TransactionalState;
@@ -77,9 +77,28 @@ impl Node {
             Some((link, id)) => Waiter::Settlement { link, id },
             None => Waiter::Nobody,
         };
-        match self.brokers[side as usize].outcome(acquisition, outcome(state), time) {
-            Some(command) => self.submit(side, command, None, waiter),
-            None => self.settlement_applied(&waiter),
+        let outcome = outcome(state);
+        if outcome == Outcome::Accepted
+            && self.is_direct(side)
+            && let Some((_, queue, _)) = self.brokers[side as usize].acquisition(acquisition)
+            && self.at_once(|broker, events| broker.accept_at_once(acquisition, events))
+        {
+            self.room_again(Place { side, queue });
+            return self.settlement_applied(&waiter);
+        }
+        let broker = &mut self.brokers[side as usize];
+        match outcome {
+            Outcome::Accepted => match broker.accepted(acquisition) {
+                Some((queue, seq)) => {
+                    self.journal.gathering[side as usize].push_accepted(queue, seq, waiter);
+                    self.signals.set_busy();
+                }
+                None => self.settlement_applied(&waiter),
+            },
+            outcome => match broker.outcome(acquisition, outcome, time) {
+                Some(command) => self.submit(side, command, None, waiter),
+                None => self.settlement_applied(&waiter),
+            },
         }
     }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use amqp::condition::names;
 use amqp::{DeliveryState, ErrorCondition};
-use queue_core::{Body, Command, Enqueue, Facts, Millis, Refused, Target, Wanted};
+use queue_core::{Body, Command, Enqueue, EntryIndex, Facts, Malformed, Millis, Refused, Target, Wanted};
 use router_core::{Now, OutKey, Transmit, Transmitted};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::journal::Waiter;
 use super::links::{Arrival, Destination, Look, Place, Role, Side};
@@ -56,29 +56,28 @@ impl Bytes {
         }
     }
 
-    fn size(&self) -> u64 {
-        match self {
-            Self::Whole(whole) => whole.bytes().len() as u64,
-            Self::File { size, .. } => *size,
-        }
-    }
-
     /// What a queue must know of it.
     fn facts(&self, time: Millis, wanted: &Wanted) -> Result<Facts, ErrorCondition> {
-        let beginning = self.beginning();
-        if opaque::is_opaque(beginning) {
-            return match opaque::format_of(beginning) {
-                (0, _) => Err(ErrorCondition::new(names::DECODE_ERROR, "the message does not begin with a section")),
-                _ => Ok(Facts::plain(self.size())),
-            };
+        match self {
+            Self::Whole(whole) => facts_of(whole.bytes(), |bytes| Facts::of_whole(bytes, time, wanted)),
+            Self::File { size, beginning, .. } => {
+                let facts = facts_of(beginning, |bytes| Facts::of(bytes, time, wanted))?;
+                Ok(Facts { size: *size, ..facts })
+            }
         }
-        let facts = match self {
-            Self::Whole(_) => Facts::of_whole(beginning, time, wanted),
-            Self::File { .. } => Facts::of(beginning, time, wanted),
-        };
-        let facts = facts.map_err(|malformed| ErrorCondition::new(names::DECODE_ERROR, malformed.to_string()))?;
-        Ok(Facts { size: self.size(), ..facts })
     }
+}
+
+/// What a queue must know of a message that is kept like this: of one of AMQP what its sections say.
+fn facts_of(kept: &[u8], read: impl FnOnce(&[u8]) -> Result<Facts, Malformed>) -> Result<Facts, ErrorCondition> {
+    let malformed = |text: String| ErrorCondition::new(names::DECODE_ERROR, text);
+    if opaque::is_opaque(kept) {
+        return match opaque::format_of(kept) {
+            (0, _) => Err(malformed("the message does not begin with a section".to_owned())),
+            _ => Ok(Facts::plain(kept.len() as u64)),
+        };
+    }
+    read(kept).map_err(|error| malformed(error.to_string()))
 }
 
 /// What is said of a message beside its bytes.
@@ -116,10 +115,7 @@ impl Node {
         let to = self.note_arrival(link).then(|| how.to_override.unwrap_or_default().into());
         let said = Said { txn, to };
         match content {
-            Content::Whole(whole) => {
-                self.arrived(self.time(now), arrival, opaque::kept(whole), said);
-                Transmitted::Complete
-            }
+            Content::Whole(whole) => self.arrived(self.time(now), arrival, Bytes::Whole(opaque::kept(whole)), said),
             Content::Stream(reader) => {
                 self.begin_large(arrival, reader, said);
                 Transmitted::Partial
@@ -135,25 +131,65 @@ impl Node {
         sender.to == Destination::Named
     }
 
-    pub(super) fn arrived(&mut self, time: Millis, arrival: Arrival, whole: Arc<Whole>, said: Said) {
-        if let Some(Role::Coordinator(_)) = self.links.get(arrival.link as usize).map(|link| &link.role) {
-            return self.coordinate(arrival, whole.bytes());
+    /// All of a message is there that had not come at once.
+    pub(super) fn arrived_late(&mut self, time: Millis, arrival: Arrival, bytes: Bytes, said: Said) {
+        if self.arrived(time, arrival, bytes, said) == Transmitted::Accepted {
+            self.say(Say::Outcome { key: arrival.key, state: Some(DeliveryState::Accepted), settled: true });
         }
-        self.take(time, arrival, Bytes::Whole(whole), said);
     }
 
     /// All of a message is there: it goes where its link says, or it says itself.
-    pub(super) fn take(&mut self, time: Millis, arrival: Arrival, bytes: Bytes, said: Said) {
+    fn arrived(&mut self, time: Millis, arrival: Arrival, bytes: Bytes, said: Said) -> Transmitted {
         self.refresh_look(arrival.link);
-        let Some(Role::Sender(sender)) = self.links.get(arrival.link as usize).map(|link| &link.role) else {
-            let error = ErrorCondition::new(names::NOT_ALLOWED, "Nothing can be sent on this link");
-            return self.refuse_bytes(arrival, &bytes, error);
+        let sender = match (self.links.get(arrival.link as usize).map(|link| &link.role), &bytes) {
+            (Some(Role::Sender(sender)), _) => sender,
+            (Some(Role::Coordinator(_)), Bytes::Whole(whole)) => {
+                self.coordinate(arrival, whole.bytes());
+                return Transmitted::Complete;
+            }
+            _ => {
+                let error = ErrorCondition::new(names::NOT_ALLOWED, "Nothing can be sent on this link");
+                self.refuse_bytes(arrival, &bytes, error);
+                return Transmitted::Complete;
+            }
         };
-        if sender.to == Destination::Named {
-            return self.take_named(time, Early { arrival, bytes, said });
+        match (sender.to, bytes) {
+            (Destination::Named, bytes) => self.take_named(time, Early { arrival, bytes, said }),
+            (Destination::Queue(to), Bytes::Whole(whole)) if !sender.look.filtered && said.txn.is_none() => {
+                // What most messages are.
+                match facts_of(whole.bytes(), |bytes| Facts::of_whole(bytes, time, &sender.look.wanted)) {
+                    Ok(facts) => {
+                        let enqueue = Enqueue { to: smallvec![Target::Queue(to.queue)], facts, body: Body::Here };
+                        return self.put(time, to.side, arrival, whole, enqueue);
+                    }
+                    Err(error) => self.refuse(arrival, error),
+                }
+            }
+            (to, bytes) => {
+                let commands = self.commands_for(time, to, &sender.look, &sender.container, &bytes);
+                self.enqueue(arrival, commands, &bytes, said.txn.as_deref());
+            }
         }
-        let commands = self.commands_for(time, sender.to, &sender.look, &sender.container, &bytes);
-        self.enqueue(arrival, commands, &bytes, said.txn.as_deref());
+        Transmitted::Complete
+    }
+
+    /// Has a message put into one queue: at once if that lives in memory alone.
+    fn put(&mut self, time: Millis, side: Side, arrival: Arrival, whole: Arc<Whole>, enqueue: Enqueue) -> Transmitted {
+        if !self.is_direct(side) {
+            self.submit(side, Command::Enqueue(Box::new(enqueue)), Some(whole), Waiter::Arrival(arrival));
+            return Transmitted::Complete;
+        }
+        let at = EntryIndex(self.bodies.keep_one(whole));
+        match self.at_once(|broker, events| broker.enqueue_at_once(at, time, &enqueue, events)) {
+            Ok(_) if !arrival.settled => {
+                self.arrival_over(arrival.link);
+                Transmitted::Accepted
+            }
+            applied => {
+                self.arrival_applied(arrival, &applied);
+                Transmitted::Complete
+            }
+        }
     }
 
     /// A message that names its queue, which is made if it is not there.
@@ -229,16 +265,15 @@ impl Node {
     ) -> Result<Commands, ErrorCondition> {
         let facts = bytes.facts(time, &look.wanted)?;
         let message = opaque::sections(bytes.beginning());
-        let enqueue = |target, facts| {
-            Command::Enqueue(Box::new(Enqueue { to: smallvec::smallvec![target], facts, body: bytes.body() }))
-        };
+        let enqueue =
+            |target, facts| Command::Enqueue(Box::new(Enqueue { to: smallvec![target], facts, body: bytes.body() }));
         Ok(match to {
             Destination::Queue(place) if look.filtered && self.keeps_out(place, message, container) => {
                 let text = "The filter of the queue does not let it in";
                 return Err(ErrorCondition::new(names::PRECONDITION_FAILED, text));
             }
             Destination::Queue(Place { side, queue }) => {
-                smallvec::smallvec![(side, enqueue(Target::Queue(queue), facts))]
+                smallvec![(side, enqueue(Target::Queue(queue), facts))]
             }
             Destination::Topic(topics) => {
                 let there = Side::BOTH.into_iter().filter(|side| look.sides[*side as usize]);
@@ -282,9 +317,14 @@ impl Node {
         if !arrival.settled {
             self.say(Say::Outcome { key: arrival.key, state: Some(state), settled: true });
         }
-        if let Some(sender) = self.sender_mut(arrival.link) {
+        self.arrival_over(arrival.link);
+    }
+
+    /// One message less of a sender is under way.
+    fn arrival_over(&mut self, link: u32) {
+        if let Some(sender) = self.sender_mut(link) {
             sender.pending = sender.pending.saturating_sub(1);
-            self.give_credit(arrival.link);
+            self.give_credit(link);
         }
     }
 

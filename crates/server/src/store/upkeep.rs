@@ -157,7 +157,7 @@ impl Node {
         if !kept.is_empty() {
             self.journal.gathering[Side::Logged as usize] = kept;
             // Alone they may find room. If not, they are tried again later.
-            if let Err(refused) = self.journal.seal(time) {
+            if let Err(refused) = self.journal.seal(time, true) {
                 self.journal.gathering[Side::Logged as usize] = refused.batch;
             }
         }
@@ -248,7 +248,7 @@ impl Node {
     /// Writes what is left, and closes the log.
     pub(super) fn close(&mut self) {
         let time = self.clock();
-        if let Err(refused) = self.journal.seal(time) {
+        if let Err(refused) = self.journal.seal(time, true) {
             logging::log!(ROUTER_CORE, Warning, "What was said last is not stored: {}", refused.error);
         }
         self.reading.stop();
