@@ -5,7 +5,9 @@
 use crate::shell;
 use anyhow::{Context, Result, bail};
 use std::fs::File;
-use std::path::PathBuf;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// LLVM's coverage instrumentation as libFuzzer reads it.
 const INSTRUMENTED: &[&str] = &[
@@ -34,39 +36,57 @@ pub(crate) fn run(target: Option<&str>, seconds: u32, merge: bool) -> Result<()>
         bail!("no such target; there are {}", all.join(", "));
     }
     let programs = build()?;
-    for name in chosen {
-        let committed = shell::root().join("fuzz/corpus").join(name);
-        let found = shell::target_folder().join("fuzz/corpus").join(name);
-        let artifacts = shell::root().join("fuzz/artifacts").join(name);
-        for folder in [&committed, &found, &artifacts] {
-            std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    // As many at once as there are processors: each fuzzer keeps one busy.
+    let next = Mutex::new(chosen.into_iter());
+    let workers = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let work = || {
+        let mut failed = Vec::new();
+        loop {
+            let name = next.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(name) = name else { return failed };
+            if let Err(error) = fuzz(name, &programs, seconds, merge) {
+                failed.push(format!("{name}: {error:#}"));
+            }
         }
-        let log = shell::target_folder().join("fuzz").join(format!("{name}.log"));
-        let mut fuzzer = shell::command(programs.join(name));
-        fuzzer.args([
-            format!("-max_total_time={seconds}"),
-            format!("-timeout={HANG}"),
-            format!("-rss_limit_mb={MEMORY}"),
-            format!("-max_len={LENGTH}"),
-            "-print_final_stats=1".to_owned(),
-            format!("-artifact_prefix={}/", artifacts.display()),
-        ]);
-        fuzzer
-            .arg(&found)
-            .arg(&committed)
-            .stderr(File::create(&log).with_context(|| format!("cannot write {}", log.display()))?);
-        let outcome = shell::run(&mut fuzzer);
-        let told = std::fs::read_to_string(&log).unwrap_or_default();
-        if outcome.is_err() {
-            println!("{}", last(&told, 60).join("\n"));
-        }
-        for line in told.lines().filter(|line| line.starts_with("stat::")) {
-            println!("{line}");
-        }
-        outcome.with_context(|| failure(&told))?;
-        if merge {
-            shell::run(shell::command(programs.join(name)).arg("-merge=1").arg(&committed).arg(&found))?;
-        }
+    };
+    let failed = std::thread::scope(|scope| {
+        let running: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let ended = running.into_iter().map(|it| it.join().unwrap_or_else(|_| vec!["a worker panicked".to_owned()]));
+        ended.flatten().collect::<Vec<_>>()
+    });
+    if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("\n")) }
+}
+
+/// Runs one target; prints what it did when it is done.
+fn fuzz(name: &str, programs: &Path, seconds: u32, merge: bool) -> Result<()> {
+    let committed = shell::root().join("fuzz/corpus").join(name);
+    let found = shell::target_folder().join("fuzz/corpus").join(name);
+    let artifacts = shell::root().join("fuzz/artifacts").join(name);
+    for folder in [&committed, &found, &artifacts] {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    let log = shell::target_folder().join("fuzz").join(format!("{name}.log"));
+    let mut fuzzer = shell::command(programs.join(name));
+    fuzzer.args([
+        format!("-max_total_time={seconds}"),
+        format!("-timeout={HANG}"),
+        format!("-rss_limit_mb={MEMORY}"),
+        format!("-max_len={LENGTH}"),
+        "-print_final_stats=1".to_owned(),
+        format!("-artifact_prefix={}/", artifacts.display()),
+    ]);
+    fuzzer
+        .arg(&found)
+        .arg(&committed)
+        .stderr(File::create(&log).with_context(|| format!("cannot write {}", log.display()))?);
+    let outcome = shell::run(&mut fuzzer);
+    let told = std::fs::read_to_string(&log).unwrap_or_default();
+    let mut lines = if outcome.is_err() { last(&told, 60) } else { Vec::new() };
+    lines.extend(told.lines().filter(|line| line.starts_with("stat::")));
+    println!("{name}:\n{}", lines.join("\n"));
+    outcome.with_context(|| failure(&told))?;
+    if merge {
+        shell::run(shell::command(programs.join(name)).arg("-merge=1").arg(&committed).arg(&found))?;
     }
     Ok(())
 }

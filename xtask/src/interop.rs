@@ -25,7 +25,7 @@ impl Suite {
 
     pub(crate) fn run(self, programs: &Path, arguments: &[String]) -> Result<()> {
         match self {
-            Suite::Python => python(programs, "--ignore=rabbitmq", arguments),
+            Suite::Python => python(programs, &["--ignore=rabbitmq", "--numprocesses=3", "--dist=loadfile"], arguments),
             Suite::Rabbitmq => rabbitmq(programs, arguments),
             Suite::Rhea => rhea(programs, arguments),
             Suite::Fe2o3 => fe2o3(programs, arguments),
@@ -51,20 +51,20 @@ pub(crate) fn build() -> Result<PathBuf> {
     Ok(shell::target_folder().join("release"))
 }
 
-/// `part`: which of the tests, for pytest.
-fn python(programs: &Path, part: &str, arguments: &[String]) -> Result<()> {
+/// `options`: which of the tests, and how many at once, for pytest. Most of the time they wait for routers to agree.
+fn python(programs: &Path, options: &[&str], arguments: &[String]) -> Result<()> {
     let folder = shell::root().join("interop/python");
     // Before the client, which is built with it.
     tools::sasl()?;
     let python = tools::python(&folder.join("requirements.txt"))?;
     let mut pytest = shell::command(python);
     pytest.current_dir(&folder).env(PROGRAMS, programs).env("PYTHONDONTWRITEBYTECODE", "1");
-    shell::run(pytest.args(["-m", "pytest", part]).args(arguments))
+    shell::run(pytest.args(["-m", "pytest"]).args(options).args(arguments))
 }
 
 fn rabbitmq(programs: &Path, arguments: &[String]) -> Result<()> {
     tools::rabbitmq()?;
-    python(programs, "rabbitmq", arguments)
+    python(programs, &["rabbitmq"], arguments)
 }
 
 fn rhea(programs: &Path, arguments: &[String]) -> Result<()> {
