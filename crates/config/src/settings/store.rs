@@ -36,7 +36,7 @@ impl StoreConfig {
         let cache_bytes = read.number("cacheBytes", 0, i64::MAX)?;
         // What is not in a file of its own has to fit into one of the log.
         let most = segment_bytes.unwrap_or(64 << 20) / 4;
-        let large_message_bytes = read.number("largeMessageBytes", 4096, most)?;
+        let large_message_bytes = read.number("largeMessageBytes", 4096, most)?.or(Some(most.min(1 << 20)));
         let bytes = |number: Option<i64>, default| number.and_then(|it| u64::try_from(it).ok()).unwrap_or(default);
         Ok(StoreConfig {
             path: path.into(),

@@ -156,6 +156,17 @@ fn a_store_needs_a_directory() {
 }
 
 #[test]
+fn a_small_segment_makes_messages_large_sooner() {
+    let large = |lines: &str| {
+        let config = read(&format!("store {{\n path: /a\n{lines}}}\n")).unwrap();
+        config.stores().next().unwrap().1.large_message_bytes
+    };
+    assert_eq!(large(""), 1 << 20);
+    assert_eq!(large(" segmentBytes: 1048576\n"), 1 << 18);
+    assert_eq!(large(" segmentBytes: 1048576\n largeMessageBytes: 5000\n"), 5000);
+}
+
+#[test]
 fn the_store_is_put_to_work_before_what_it_keeps_and_before_listeners() {
     let config = with_store("listener {\n port: 1\n}\nqueueTemplate {\n pattern: q.#\n}\nqueue {\n address: a\n}\n");
     let order: Vec<_> = config.entities.iter().map(|entity| entity.entity_type.short).collect();

@@ -34,9 +34,12 @@ pub static STORE: EntityType = EntityType::new(
     integer("cacheBytes", "How many bytes of messages stay in memory, so that they need not be read back from disk.")
         .default_number(64 << 20)
         .create(),
-    integer("largeMessageBytes", "From how many bytes on a message gets a file of its own.")
-        .default_number(1 << 20)
-        .create(),
+    integer(
+        "largeMessageBytes",
+        "From how many bytes on a message gets a file of its own: 1 MiB unless told otherwise, or a quarter of segmentBytes if that \
+         is less.",
+    )
+    .create(),
     text("state", "`ok`; `full` while the disk is full and nothing more is accepted; `failed` after a failed write."),
     text("problem", "What is wrong, and what to do, unless the state is ok."),
     counter("queues", "How many queues there are."),

@@ -9,11 +9,12 @@ use serde_json::json;
 
 use super::{Failure, unanswered};
 
-/// Check every checksum of a store or a backup, and whether anything is missing
+/// Check every checksum of a store or a backup, and whether any part of the log is missing
 ///
 /// The exit status is 0 if it is whole, 1 if it is not (each damage is told with its file and its place in it), and 2 if there
 /// is no answer, as a router has the store open or the disk cannot be read. What a crash has torn off at the end is no damage:
-/// it was never confirmed to anybody.
+/// it was never confirmed to anybody. Which large messages there should be is known to the router only: it tells at its start if the
+/// file of one is gone.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
