@@ -99,10 +99,11 @@ pub trait Backend {
     }
 
     /// Reads the configuration again (RELOAD, an operation of this router's own), and says what has changed, a line each.
+    /// `None`: some of that takes long; it is begun, and the reply, a list of the lines, is sent by whoever does it.
     ///
     /// # Errors
     /// What is wrong with it.
-    fn reload(&mut self) -> Result<Vec<String>, Failure> {
+    fn reload(&mut self, _later: Later) -> Result<Option<Vec<String>>, Failure> {
         Err(Failure::new(crate::status::NOT_IMPLEMENTED, "There is no configuration to read again"))
     }
 

@@ -47,7 +47,7 @@ pub(super) fn answer(
         "CALLME" => Ok(Reply::ok(Value::Map(request.properties().clone()))),
         _ => match target.ty.call(&operation) {
             Some(operation) => call::answer(operation, request, &target, context, backend),
-            None => node::answer(&operation, request, backend),
+            None => node::answer(&operation, request, context, backend),
         },
     }
 }

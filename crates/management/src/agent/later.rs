@@ -2,7 +2,6 @@
 
 use super::reply::Reply;
 use super::request::Request;
-use crate::attributes::Attributes;
 use crate::failure::Failure;
 use amqp::Value;
 use amqp::message::Message;
@@ -26,9 +25,9 @@ impl Later {
     }
 
     /// The reply, and the address to send it to.
-    pub fn reply(self, done: Result<Attributes, Failure>) -> (String, Message) {
+    pub fn reply(self, done: Result<Value, Failure>) -> (String, Message) {
         let reply = match done {
-            Ok(answer) => Reply::ok(Value::Map(answer.to_map_without_nulls())),
+            Ok(answer) => Reply::ok(answer),
             Err(failure) => Reply::refused(failure),
         };
         let message = reply.into_message(&self.reply_to, self.correlation_id.as_ref());

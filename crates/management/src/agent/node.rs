@@ -1,11 +1,12 @@
 //! The operations of the management node itself.
 
 use super::configuration::type_of;
+use super::later::Later;
 use super::query::{requested_columns, table};
 use super::reply::Reply;
 use super::request::Request;
 use super::view;
-use crate::backend::Backend;
+use crate::backend::{Backend, RequestContext};
 use crate::failure::{Failure, status};
 use crate::repr::repr;
 use crate::schema::{self, EntityType};
@@ -16,7 +17,12 @@ use std::collections::BTreeSet;
 const MAX_INDENT: usize = 16;
 
 /// Answers a request for an operation that the management node has.
-pub(super) fn answer(operation: &str, request: &Request<'_>, backend: &mut dyn Backend) -> Result<Reply, Failure> {
+pub(super) fn answer(
+    operation: &str,
+    request: &Request<'_>,
+    context: &RequestContext,
+    backend: &mut dyn Backend,
+) -> Result<Reply, Failure> {
     Ok(Reply::ok(match operation {
         "QUERY" => query(request, backend)?,
         "GET-TYPES" => by_type(request, |ty| ty.bases().map(|base| Value::from(base.full)).collect())?,
@@ -35,7 +41,13 @@ pub(super) fn answer(operation: &str, request: &Request<'_>, backend: &mut dyn B
             Value::String(schema::schema_json(indent.map(|indent| indent.min(MAX_INDENT))))
         }
         "GET-LOG" => Value::List(backend.log_entries(limit(request)?)),
-        "RELOAD" => Value::List(backend.reload()?.into_iter().map(Value::String).collect()),
+        "RELOAD" => {
+            backend.requested_by(context);
+            match backend.reload(Later::to(request))? {
+                Some(told) => Value::List(told.into_iter().map(Value::String).collect()),
+                None => return Ok(Reply::Later),
+            }
+        }
         // The old router can profile its own scripts; there is nothing like it here.
         "PROFILE" => return Err(Failure::bad_request("Profiler not started")),
         _ => {

@@ -44,7 +44,8 @@ pub static MANAGEMENT: EntityType = EntityType::new(
     "The management node of a router, with the operations that only routers of this kind have.",
 )
 .singleton()
-.operations(&["GET-SCHEMA", "GET-JSON-SCHEMA", "GET-LOG", "PROFILE"]);
+.operations(&["GET-SCHEMA", "GET-JSON-SCHEMA", "GET-LOG", "PROFILE"])
+.own_operations(&["RELOAD"]);
 
 /// What entities have that come from configuration.
 pub static CONFIGURATION_ENTITY: EntityType = EntityType {

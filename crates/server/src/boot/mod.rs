@@ -78,13 +78,13 @@ fn start_resolving(options: &Options, resolver: Resolver) -> Result<Plane, Start
         data: DataEntities::default(),
         authentication,
         loaded: Loaded { source: options.config.clone(), entities: config.entities.clone() },
+        errands: Errands::new(&shards),
         requester: None,
         store: None,
         shards: shards.clone(),
     };
     let next_tick = shards.now();
     activate_management(&shards);
-    let errands = Errands::new(&shards);
     let mut plane = Plane {
         shards,
         agent: Agent::new(),
@@ -92,7 +92,6 @@ fn start_resolving(options: &Options, resolver: Resolver) -> Result<Plane, Start
         events: receiver,
         lookups: looked_up,
         inbox: Default::default(),
-        errands,
         questions: asked,
         next_tick,
         _telemetry: telemetry,

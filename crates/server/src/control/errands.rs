@@ -1,19 +1,21 @@
 //! Requests about queues that the disk has a part in. They are answered by threads of their own, so that the control plane
 //! goes on whatever the disk does; who is not answered in time is told what is the matter.
 //!
-//! Those of one connection are done in their order. What only looks at what is in memory (QUERY; READ, if nothing is being
+//! Those of one connection are done in their order; what the configuration, read again, says of queues is done among them. What only looks at what is in memory (QUERY; READ, if nothing is being
 //! done for that connection) is answered by the control plane at once.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use amqp::Value;
 use amqp::message::Message;
 use management::{Agent, Failure, Later, RequestContext};
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 
 use super::plane::reply_to;
-use crate::entities::Kept;
+use crate::entities::{Kept, Report};
+use crate::process::notify;
 use crate::shard::{Shards, SubscriberMessage};
 use crate::store::StoreHandle;
 
@@ -30,6 +32,9 @@ pub(crate) struct Errands {
     pub(crate) patience: Duration,
     /// All that may have to be told that it takes long, the oldest first.
     late: VecDeque<Arc<Errand>>,
+    reloads: Arc<Reloads>,
+    /// Reloads so far.
+    turns: u64,
 }
 
 /// Requests that are done one after the other. A thread runs while there are any.
@@ -39,27 +44,69 @@ struct Lane {
     runs: bool,
 }
 
-/// One request.
+/// One of them.
 struct Errand {
     store: StoreHandle,
-    context: RequestContext,
-    /// Where the answer goes.
-    later: Later,
-    /// When its sender is told, in the shards' time.
+    /// When whoever waits is told that it takes long, in the shards' time.
     due: Duration,
     state: Mutex<State>,
 }
 
-enum State {
-    /// Nothing has been done. The message counts as waiting as long as it is there.
-    Waiting(Box<Message>, SubscriberMessage),
-    Begun,
-    Answered,
+/// How far an errand is.
+struct State {
+    /// What is to be done; `None`: it is begun, or was given up.
+    work: Option<Work>,
+    /// Who waits for it; `None`: nobody any more.
+    whom: Option<For>,
+}
+
+/// What is to be done.
+enum Work {
+    /// To answer a request. The message counts as waiting as long as it is there.
+    Request(Box<Message>, RequestContext, SubscriberMessage),
+    /// To make the rest of a reload, when those before it are over.
+    Reload(Report, u64),
+}
+
+/// Who hears what came of it.
+pub(crate) enum For {
+    /// Who sent a request.
+    Requester(Later),
+    /// The service manager, which hears that it is done.
+    ServiceManager,
+}
+
+/// Reloads are made one after the other, whoever asked for them.
+#[derive(Default)]
+struct Reloads {
+    over: Mutex<u64>,
+    changed: Condvar,
+}
+
+impl Reloads {
+    fn wait_for(&self, turn: u64) {
+        let mut over = self.over.lock();
+        while *over < turn {
+            self.changed.wait(&mut over);
+        }
+    }
+
+    fn end(&self) {
+        *self.over.lock() += 1;
+        self.changed.notify_all();
+    }
 }
 
 impl Errands {
     pub(crate) fn new(shards: &Shards) -> Self {
-        Self { shards: shards.clone(), lanes: Arc::default(), patience: PATIENCE, late: VecDeque::new() }
+        Self {
+            shards: shards.clone(),
+            lanes: Arc::default(),
+            patience: PATIENCE,
+            late: VecDeque::new(),
+            reloads: Arc::default(),
+            turns: 0,
+        }
     }
 
     /// Whether a request is to be done here.
@@ -84,12 +131,22 @@ impl Errands {
     ) {
         let Some(later) = Later::of(&message) else { return };
         let lane = lane_of(&context);
+        self.begin(lane, store, Work::Request(Box::new(message), context, counted), For::Requester(later));
+    }
+
+    /// Has the rest of a reload made, among the requests of whoever asked for it and after all reloads before. However long
+    /// the disk takes, nothing is left out.
+    pub(crate) fn reload(&mut self, store: &StoreHandle, report: Report, context: RequestContext, whom: For) {
+        let turn = self.turns;
+        self.turns += 1;
+        self.begin(lane_of(&context), &store.patient(), Work::Reload(report, turn), whom);
+    }
+
+    fn begin(&mut self, lane: usize, store: &StoreHandle, work: Work, whom: For) {
         let errand = Arc::new(Errand {
             store: store.clone(),
-            context,
-            later,
             due: self.shards.now() + self.patience,
-            state: Mutex::new(State::Waiting(Box::new(message), counted)),
+            state: Mutex::new(State { work: Some(work), whom: Some(whom) }),
         });
         self.late.push_back(Arc::clone(&errand));
         let mut of_lane = self.lanes[lane].lock();
@@ -97,10 +154,10 @@ impl Errands {
         if of_lane.runs {
             return;
         }
-        let (lanes, shards) = (Arc::clone(&self.lanes), self.shards.clone());
+        let (lanes, shards, reloads) = (Arc::clone(&self.lanes), self.shards.clone(), Arc::clone(&self.reloads));
         let work = move || {
             while let Some(errand) = next(&lanes[lane]) {
-                errand.run(&shards);
+                errand.run(&shards, &reloads);
             }
         };
         // Without a thread they wait for the next request, which tries again.
@@ -134,32 +191,54 @@ fn next(lane: &Mutex<Lane>) -> Option<Arc<Errand>> {
 }
 
 impl Errand {
-    fn run(&self, shards: &Shards) {
-        let before = std::mem::replace(&mut *self.state.lock(), State::Begun);
-        let State::Waiting(message, counted) = before else {
-            *self.state.lock() = before;
-            return;
-        };
-        let answer = Agent::new().handle(&message, &self.context, &mut Kept(self.store.clone()));
-        drop(counted);
-        let before = std::mem::replace(&mut *self.state.lock(), State::Answered);
-        match (answer, before) {
-            (Some((to, reply)), State::Begun) => reply_to(shards, &to, &reply),
-            // Its sender was told that it takes long.
-            _ => logging::log!(AGENT, Notice, "A request about the store that took long is done"),
+    fn run(&self, shards: &Shards, reloads: &Reloads) {
+        let work = self.state.lock().work.take();
+        match work {
+            None => {}
+            Some(Work::Request(message, context, counted)) => {
+                let answer = Agent::new().handle(&message, &context, &mut Kept(self.store.clone()));
+                drop(counted);
+                let whom = self.state.lock().whom.take();
+                match (answer, whom) {
+                    (Some((to, reply)), Some(_)) => reply_to(shards, &to, &reply),
+                    // Its sender was told that it takes long.
+                    _ => logging::log!(AGENT, Notice, "A request about the store that took long is done"),
+                }
+            }
+            Some(Work::Reload(report, turn)) => {
+                reloads.wait_for(turn);
+                let told = report.make(Some(&self.store));
+                reloads.end();
+                let whom = self.state.lock().whom.take();
+                if let Some(whom) = whom {
+                    let told = told.into_iter().map(Value::String).collect();
+                    whom.hears(shards, Ok(Value::List(told)));
+                }
+            }
         }
     }
 
     fn tell_late(&self, shards: &Shards) {
-        let before = std::mem::replace(&mut *self.state.lock(), State::Answered);
-        let outlook = match before {
-            State::Answered => return,
-            State::Waiting(..) => "Nothing was done",
-            State::Begun => "It goes on, and may still be done",
-        };
+        let mut state = self.state.lock();
+        let Some(whom) = state.whom.take() else { return };
+        let given_up = state.work.take_if(|work| matches!(work, Work::Request(..)));
+        drop(state);
+        let outlook = if given_up.is_some() { "Nothing was done" } else { "It goes on, and may still be done" };
         let text = format!("{}. {outlook}: look again before you repeat it", self.store.why_late());
         logging::log!(AGENT, Error, "A management request is not answered in time: {text}");
-        let (to, reply) = self.later.clone().reply(Err(Failure::internal(text)));
-        reply_to(shards, &to, &reply);
+        whom.hears(shards, Err(Failure::internal(text)));
+    }
+}
+
+impl For {
+    fn hears(self, shards: &Shards, answer: Result<Value, Failure>) {
+        match self {
+            Self::Requester(later) => {
+                let (to, reply) = later.reply(answer);
+                reply_to(shards, &to, &reply);
+            }
+            // What came of it is in the log.
+            Self::ServiceManager => notify::ready(),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The control plane's loop: takes up one thing after the other.
 
-use crate::control::errands::Errands;
+use crate::control::errands::For;
 use crate::control::inbox::{Inbox, Turn};
 use crate::control::listeners::RequiredListenerFailed;
 use crate::control::lookup::{Asker, LookedUp};
@@ -43,8 +43,6 @@ pub(crate) struct Plane {
     pub(crate) lookups: mpsc::UnboundedReceiver<LookedUp>,
     /// Messages for the router itself that wait for their turn.
     pub(crate) inbox: Inbox,
-    /// Requests that others are answering.
-    pub(crate) errands: Errands,
     /// What other threads want to know.
     pub(crate) questions: mpsc::Receiver<Question>,
     /// When the core's timers are looked at next, in the shards' time.
@@ -95,9 +93,14 @@ impl Plane {
     fn reload(&mut self) {
         notify::reloading();
         reopen_logs();
+        let report = self.entities.read_again();
         // What came of it is in the log.
-        let _ = self.entities.reload();
-        notify::ready();
+        let is_over = report.map_or(true, |report| {
+            self.entities.finish(report, RequestContext::default(), For::ServiceManager).is_some()
+        });
+        if is_over {
+            notify::ready();
+        }
     }
 
     /// Tells the service manager that the router is alive, if its core is: the shards cannot work without it.
@@ -168,7 +171,7 @@ impl Plane {
         let uplink = self.entities.uplink.as_ref().and_then(EdgeUplink::due);
         let connectors = self.entities.connectors.next_due();
         let listeners = self.entities.listeners.next_due();
-        let errands = self.errands.due();
+        let errands = self.entities.errands.due();
         [network, edges, uplink, connectors, listeners, errands]
             .into_iter()
             .flatten()
@@ -178,7 +181,7 @@ impl Plane {
     fn take_timeout(&mut self) {
         self.entities.connectors.begin_due();
         self.entities.listeners.begin_due();
-        self.errands.handle_timeout();
+        self.entities.errands.handle_timeout();
         let now = self.shards.now();
         if let Some(network) = &mut self.entities.network
             && network.due().is_some_and(|due| due <= now)
@@ -267,10 +270,11 @@ impl Plane {
             return;
         };
         let context = RequestContext { connection_id: Some(request.from.conn_id), ..RequestContext::default() };
-        if let Some(store) = &self.entities.store
-            && self.errands.takes(&message, &context)
+        let Entities { store, errands, .. } = &mut self.entities;
+        if let Some(store) = store
+            && errands.takes(&message, &context)
         {
-            self.errands.run(store, message, context, request);
+            errands.run(store, message, context, request);
             return;
         }
         let Some((to, reply)) = self.agent.handle(&message, &context, &mut self.entities) else { return };

@@ -19,6 +19,7 @@ mod node;
 mod peek;
 mod policy;
 mod queue;
+mod redeclare;
 mod reload;
 mod router;
 mod ssl_profile;
@@ -35,12 +36,14 @@ pub(crate) use exchange::{add as add_exchange, add_binding};
 pub(crate) use kept::Kept;
 pub(crate) use link_route::add as add_link_route;
 pub(crate) use log::LogEntities;
+pub(crate) use redeclare::Report;
 pub(crate) use reload::{Loaded, is_kept};
 pub(crate) use router::RouterEntity;
 
 use crate::authentication::Authentication;
 use crate::control::connectors::Connectors;
 use crate::control::edges::Edges;
+use crate::control::errands::{Errands, For};
 use crate::control::listeners::Listeners;
 use crate::control::network::Network;
 use crate::control::policies::{Policies, vhost_of};
@@ -74,6 +77,8 @@ pub(crate) struct Entities {
     pub(crate) authentication: Authentication,
     /// The configuration file, and what it said.
     pub(crate) loaded: Loaded,
+    /// Requests that others are answering.
+    pub(crate) errands: Errands,
     /// Number of the connection by which the request came that is answered now.
     pub(crate) requester: Option<u64>,
 }
@@ -297,8 +302,10 @@ impl Backend for Entities {
         }
     }
 
-    fn reload(&mut self) -> Result<Vec<String>, Failure> {
-        Entities::reload(self).map_err(Failure::bad_request)
+    fn reload(&mut self, later: Later) -> Result<Option<Vec<String>>, Failure> {
+        let report = self.read_again().map_err(Failure::bad_request)?;
+        let context = RequestContext { connection_id: self.requester, ..RequestContext::default() };
+        Ok(self.finish(report, context, For::Requester(later)))
     }
 
     fn log_entries(&self, limit: Option<usize>) -> Vec<Value> {

@@ -5,8 +5,10 @@
 use config::{Change, Config, Entity};
 use management::{Attributes, Backend, RequestContext};
 
-use super::Entities;
+use super::redeclare::Report;
+use super::{Entities, Kept};
 use crate::ConfigSource;
+use crate::control::errands::For;
 
 /// Where the configuration came from, and what it said.
 pub(crate) struct Loaded {
@@ -17,12 +19,12 @@ pub(crate) struct Loaded {
 }
 
 impl Entities {
-    /// Reads the configuration file again and makes its changes. Returned is what came of each, a line each; all of it is
-    /// logged too.
+    /// Reads the configuration file again and makes its changes, but for those of what is kept in the store, which the report
+    /// makes: the disk has a part in them.
     ///
     /// # Errors
     /// What is wrong with the file; nothing is changed then.
-    pub(crate) fn reload(&mut self) -> Result<Vec<String>, String> {
+    pub(crate) fn read_again(&mut self) -> Result<Report, String> {
         let ConfigSource::File(path) = &self.loaded.source else {
             return Err("There is no configuration file to read again: the router runs without one.".to_owned());
         };
@@ -43,15 +45,7 @@ impl Entities {
         }
         let old = std::mem::replace(&mut self.loaded.entities, config.entities.clone());
         let changes = config::changes(&old, &config.entities);
-        let told = self.make(&changes);
-        if told.is_empty() {
-            logging::log!(AGENT, Notice, "{file} was read again: nothing has changed");
-        }
-        for change in &told {
-            let mut lines = change.lines();
-            logging::log!(AGENT, Notice, "{file} was read again: {}", lines.next().unwrap_or_default());
-            lines.for_each(|line| logging::log!(AGENT, Notice, "{line}"));
-        }
+        let report = self.make(file, &changes);
         // What could not be changed now is still as it was: the next reload tries again, or tells of it again.
         let as_it_was =
             old.into_iter().filter(|entity| matches!(entity.entity_type.short, "router" | "policy" | "store"));
@@ -59,32 +53,46 @@ impl Entities {
         let stays = |entity: &Entity| as_it_was.iter().any(|old| old.entity_type == entity.entity_type);
         self.loaded.entities.retain(|entity| !stays(entity));
         self.loaded.entities.extend(as_it_was);
-        Ok(told)
+        Ok(report)
+    }
+
+    /// Has the rest of a reload made: by a thread of its own if there is something left to do in the store, which then
+    /// answers. Returned is what came of each change, if that is known now.
+    pub(crate) fn finish(&mut self, report: Report, context: RequestContext, whom: For) -> Option<Vec<String>> {
+        match &self.store {
+            Some(store) if !report.is_done() => {
+                self.errands.reload(store, report, context, whom);
+                None
+            }
+            store => Some(report.make(store.as_ref())),
+        }
     }
 
     /// Makes changes: first what goes, the newest first, then what comes.
-    fn make(&mut self, changes: &[Change<'_>]) -> Vec<String> {
+    fn make(&mut self, file: String, changes: &[Change<'_>]) -> Report {
         let (later, now): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.needs_restart());
+        let is_own = |change: &Change<'_>| change.old.or(change.new).is_some_and(|it| !Kept::has(it.entity_type));
         let mut failed = vec![None; now.len()];
-        for (change, failed) in now.iter().zip(&mut failed).rev() {
+        for (change, failed) in now.iter().zip(&mut failed).rev().filter(|(change, _)| is_own(change)) {
             if let Some(old) = change.old
                 && !(replaces(old) && change.new.is_some())
             {
                 *failed = self.take_away(old).err();
             }
         }
-        for (change, failed) in now.iter().zip(&mut failed) {
+        for (change, failed) in now.iter().zip(&mut failed).filter(|(change, _)| is_own(change)) {
             if let Some(new) = change.new
                 && failed.is_none()
             {
                 *failed = self.put_to_work(new).err();
             }
         }
-        let made = now.iter().zip(failed).map(|(change, failed)| match failed {
-            None => change.to_string(),
-            Some(reason) => format!("{change}: failed: {reason}"),
-        });
-        made.chain(later.iter().map(ToString::to_string)).collect()
+        let mut report = Report::new(file);
+        for (change, failed) in now.iter().zip(failed) {
+            if is_own(change) { report.made(change, failed) } else { report.left(change) }
+        }
+        later.iter().for_each(|change| report.made(change, None));
+        report
     }
 
     fn take_away(&mut self, old: &Entity) -> Result<(), String> {
@@ -104,7 +112,7 @@ impl Entities {
             let module = new.attributes.text("module").unwrap_or_default();
             return self.logs.reset(module).and_then(|()| self.logs.configure(&new.attributes));
         }
-        if is_kept(new) {
+        if new.entity_type.short == "store" {
             return self.declare(new.settings.clone()).map(drop);
         }
         let created = self.create(new.entity_type, new.attributes.clone(), &RequestContext::default());
@@ -114,12 +122,12 @@ impl Entities {
 
 /// Whether to create such an entity anew puts it in the place of the one there is.
 fn replaces(entity: &Entity) -> bool {
-    matches!(entity.entity_type.short, "sslProfile" | "log") || is_kept(entity)
+    matches!(entity.entity_type.short, "sslProfile" | "log")
 }
 
-/// Whether it is the store or in it. Messages outlive a change of settings.
+/// Whether it is the store or in it.
 pub(crate) fn is_kept(entity: &Entity) -> bool {
-    matches!(entity.entity_type.short, "store" | "queue" | "queueTemplate" | "topic")
+    entity.entity_type.short == "store" || Kept::has(entity.entity_type)
 }
 
 /// Whether a row that management shows is that of an entity with these attributes.

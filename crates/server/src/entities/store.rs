@@ -54,11 +54,12 @@ pub(super) fn back_up(shards: &Shards, store: &StoreHandle, arguments: &Attribut
             Err(error) => logging::log!(AGENT, Error, "The store was not copied to {}: {error}", to.display()),
         }
         let answer = done.map_err(failure).map(|copied| {
-            Attributes::new()
+            let answer = Attributes::new()
                 .with("checkpoint", Value::Ulong(copied.checkpoint))
                 .with("last", Value::Ulong(copied.last))
                 .with("files", Value::Ulong(copied.files as u64))
-                .with("bytes", Value::Ulong(copied.bytes))
+                .with("bytes", Value::Ulong(copied.bytes));
+            Value::Map(answer.to_map_without_nulls())
         });
         let (to, reply) = later.reply(answer);
         reply_to(&shards, &to, &reply);

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use queue_core::{Applied, Command, Lifetime, Orphans, QueueSettings, Refused};
@@ -17,7 +17,7 @@ use super::wanted::{is_plain, not_plain};
 use super::{COORDINATOR, DYNAMIC, Store};
 use crate::shard::{ConnRef, Shards};
 
-/// How long the control plane waits for the disk. What takes longer happens nevertheless.
+/// How long whoever manages queues waits for the disk. What takes longer happens nevertheless.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The store, for whoever manages it. Cheap to clone.
@@ -26,6 +26,8 @@ pub(crate) struct StoreHandle {
     shards: Shards,
     store: Arc<Store>,
     settings: StoreSettings,
+    /// Waits for the disk as long as it takes.
+    patient: bool,
 }
 
 impl StoreHandle {
@@ -74,7 +76,7 @@ impl StoreHandle {
             };
             core.open_connection(now, host, ConnRef::STORE, info);
         });
-        let handle = Self { shards: shards.clone(), store, settings };
+        let handle = Self { shards: shards.clone(), store, settings, patient: false };
         handle.with(|node| {
             let own = [COORDINATOR, DYNAMIC].map(Arc::from);
             let queues = node.queues().into_keys().filter(|address| is_plain(address));
@@ -89,6 +91,11 @@ impl StoreHandle {
         Ok(handle)
     }
 
+    /// The same for who waits for a disk as long as that takes, unless it takes nothing any more.
+    pub(crate) fn patient(&self) -> Self {
+        Self { patient: true, ..self.clone() }
+    }
+
     pub(super) fn with<R>(&self, call: impl FnOnce(&mut super::node::Node) -> R) -> R {
         // The core is locked, and the store pumped afterwards.
         self.shards.with_core(|_, _, _| self.store.with(call))
@@ -98,10 +105,15 @@ impl StoreHandle {
     pub(super) fn command(&self, side: Side, command: Command, of: &str) -> Result<queue_core::Done, StoreError> {
         let (reply, answer) = channel::<Applied>();
         self.with(|node| node.submit_declaration(side, command, Waiter::Reply(reply)));
-        match answer.recv_timeout(PATIENCE) {
-            Ok(Ok(done)) => Ok(done),
-            Ok(Err(refused)) => Err(refusal(&refused, of)),
-            Err(_) => Err(StoreError::Unavailable(self.why_late())),
+        loop {
+            return match answer.recv_timeout(PATIENCE) {
+                Ok(Ok(done)) => Ok(done),
+                Ok(Err(refused)) => Err(refusal(&refused, of)),
+                Err(RecvTimeoutError::Timeout) if self.patient && self.with(|node| node.journal.stuck.is_none()) => {
+                    continue;
+                }
+                Err(_) => Err(StoreError::Unavailable(self.why_late())),
+            };
         }
     }
 

@@ -14,7 +14,8 @@ impl Reloaded {
 
     pub(super) fn with(&mut self, sections: &str) -> Result<Vec<String>, String> {
         std::fs::write(&self.0._config.0, format!("{SILENT}{sections}")).unwrap();
-        self.0.plane.entities.reload()
+        let entities = &mut self.0.plane.entities;
+        entities.read_again().map(|report| report.make(entities.store.as_ref()))
     }
 
     fn names(&mut self, entity_type: &str, attribute: &str) -> Vec<String> {

@@ -39,13 +39,47 @@ impl Manager {
         self.client.send(self.requests, true, &encoded(&message));
     }
 
+    fn reload(&mut self) {
+        self.request("RELOAD", "org.amqp.management", None, &[]);
+    }
+
     /// The next answer: its status, and its description.
     fn answer(&mut self) -> (i64, String) {
+        self.answer_with_body().0
+    }
+
+    /// The same, and what else it says.
+    fn answer_with_body(&mut self) -> ((i64, String), Body) {
         let received = self.client.receive();
         self.client.settle(&received, DeliveryState::Accepted);
         let reply = Message::decode(&received.bytes).unwrap();
         let of = |name: &str| reply.application_properties.get(name).cloned().unwrap();
-        (of("statusCode").as_i64().unwrap(), of("statusDescription").as_text().unwrap_or_default().to_owned())
+        let description = of("statusDescription").as_text().unwrap_or_default().to_owned();
+        ((of("statusCode").as_i64().unwrap(), description), reply.body)
+    }
+}
+
+/// A configuration file that is written anew while the router runs.
+#[derive(Clone)]
+struct File {
+    path: std::path::PathBuf,
+    begins: String,
+}
+
+impl File {
+    /// That of a router, which has read in it of its store.
+    fn of(router: &mut Router, directory: &Directory, port: u16) -> Self {
+        let store = format!("store {{\n path: {}\n}}\n", directory.0.display());
+        let file = Self { path: router._config.0.clone(), begins: format!("{SILENT}{store}{}", listener(port)) };
+        file.says("");
+        // The store is open already, which is what this says of it.
+        let told = router.plane.entities.read_again().unwrap().make(None);
+        assert!(told.len() == 1 && told[0].contains("store"), "{told:?}");
+        file
+    }
+
+    fn says(&self, sections: &str) {
+        std::fs::write(&self.path, format!("{}{sections}", self.begins)).unwrap();
     }
 }
 
@@ -66,7 +100,7 @@ async fn start(directory: &Directory) -> (Router, StallingDisk, u16) {
 async fn others_are_answered_while_the_disk_hangs_and_who_waits_is_told_why() {
     let directory = Directory::new();
     let (mut router, disk, port) = start(&directory).await;
-    router.plane.errands.patience = Duration::from_millis(300);
+    router.plane.entities.errands.patience = Duration::from_millis(300);
     disk.stall();
     let told = router
         .meanwhile(move || {
@@ -106,4 +140,64 @@ async fn requests_of_one_connection_are_done_in_their_order() {
         })
         .await;
     assert_eq!(statuses, [201, 200, 200, 200, 204, 404]);
+}
+
+#[tokio::test]
+async fn a_reload_holds_nobody_up_while_the_disk_hangs_and_tells_all_at_the_end() {
+    let directory = Directory::new();
+    let (mut router, disk, port) = start(&directory).await;
+    let (file, other_port) = (File::of(&mut router, &directory, port), free_port());
+    let queues = "queue {\n address: a\n}\nqueue {\n address: orders\n durable: no\n}\nqueue {\n address: b\n}\n";
+    file.says(&format!("{queues}{}", listener(other_port)));
+    disk.stall();
+    let answers = router
+        .meanwhile(move || {
+            let (mut one, mut other) = (Manager::connect(port, "one"), Manager::connect(port, "other"));
+            one.reload();
+            one.request("CREATE", "queue", Some("later"), &[("address", "later")]);
+            // The control plane goes on: it makes the listener, and answers.
+            while !can_connect(other_port) {
+                other.request("QUERY", "listener", None, &[]);
+                assert_eq!(other.answer().0, 200);
+            }
+            disk.go_on();
+            [one.answer_with_body(), one.answer_with_body()]
+        })
+        .await;
+    let [((told, _), Body::Value(Value::List(lines))), ((created, _), _)] = &answers else { panic!("{answers:?}") };
+    assert_eq!((*told, *created), (200, 201), "{answers:?}");
+    let lines: Vec<&str> = lines.iter().filter_map(Value::as_text).collect();
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    let failed: Vec<_> = lines.iter().filter(|line| line.contains("failed")).collect();
+    assert!(failed.len() == 1 && failed[0].contains("durable cannot change"), "{lines:?}");
+    for address in ["a", "b", "later"] {
+        assert!(router.plane.entities.find(type_of("queue"), "address", address).is_some(), "{address}");
+    }
+}
+
+#[tokio::test]
+async fn reloads_are_made_one_after_the_other_and_who_waits_long_is_told_that_they_go_on() {
+    let directory = Directory::new();
+    let (mut router, disk, port) = start(&directory).await;
+    router.plane.entities.errands.patience = Duration::from_millis(300);
+    let file = File::of(&mut router, &directory, port);
+    disk.stall();
+    let answers = router
+        .meanwhile(move || {
+            let (mut one, mut other) = (Manager::connect(port, "one"), Manager::connect(port, "other"));
+            file.says("queue {\n address: a\n}\nqueue {\n address: b\n}\n");
+            one.reload();
+            let first = one.answer();
+            file.says("queue {\n address: c\n}\n");
+            other.reload();
+            [first, other.answer()]
+        })
+        .await;
+    for (status, why) in &answers {
+        assert!(*status == 500 && why.contains("It goes on, and may still be done"), "{answers:?}");
+    }
+    disk.go_on();
+    router.until(|entities| entities.find(type_of("queue"), "address", "c").is_some()).await;
+    let mut names = |address| router.plane.entities.find(type_of("queue"), "address", address).is_some();
+    assert!(!names("a") && !names("b"), "the last reload is what counts");
 }
