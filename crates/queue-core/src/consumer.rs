@@ -95,6 +95,8 @@ pub(crate) struct Consumer {
     pub(crate) own: BTreeSet<Seq>,
     /// The state of the groups when it found nothing for it among them.
     pub(crate) groups_seen: u64,
+    /// How far it has looked through the groups, if it is not done, or has found something.
+    pub(crate) group_search: Option<Box<GroupSearch>>,
     /// One of the messages it holds; the others are linked to it.
     pub(crate) first: usize,
     /// How many it holds.
@@ -110,6 +112,40 @@ pub(crate) struct View {
     again: BTreeSet<Seq>,
     /// A browser passed these by because they were not due.
     delayed: BTreeSet<Seq>,
+}
+
+/// How far a consumer has looked through the groups.
+#[derive(Debug)]
+pub(crate) struct GroupSearch {
+    /// The state of the groups when it began, and when it was left off.
+    pub(crate) changes: u64,
+    pub(crate) left: u64,
+    /// It was left off only so that others have their turn: it goes on from there whatever has changed since.
+    pub(crate) goes_on: bool,
+    /// Groups that begin before this place have been looked through.
+    pub(crate) from: Seq,
+    /// Of the group that begins there, the next message to be looked at; `None`: the first.
+    pub(crate) next: Option<Seq>,
+    /// The first message for it, of those that were looked at.
+    pub(crate) best: Option<Seq>,
+}
+
+impl GroupSearch {
+    pub(crate) fn new(changes: u64) -> Self {
+        Self { changes, left: changes, goes_on: false, from: Seq::FIRST, next: None, best: None }
+    }
+}
+
+impl Consumer {
+    /// A message of a group may be given out: who is beyond it in the groups begins anew.
+    pub(crate) fn look_at_group_again(&mut self, seq: Seq) {
+        let is_beyond = |search: &GroupSearch| {
+            seq < search.next.unwrap_or(search.from) || search.best.is_some_and(|best| seq < best)
+        };
+        if self.group_search.as_deref().is_some_and(is_beyond) {
+            self.group_search = None;
+        }
+    }
 }
 
 /// The most messages that are to be looked at again one by one.

@@ -39,6 +39,13 @@ impl Groups {
         self.by_name.get(name)?.free.range(from..).next().copied()
     }
 
+    /// Whether a consumer may have a message of a group, which need not be the first.
+    pub(crate) fn may_have(&self, name: &str, seq: Seq, consumer: ConsumerId) -> bool {
+        self.by_name.get(name).is_some_and(|group| {
+            group.shown.is_some() && group.owner.is_none_or(|owner| owner == consumer) && group.free.contains(&seq)
+        })
+    }
+
     /// A message may be given out.
     pub(crate) fn add(&mut self, name: &Arc<str>, seq: Seq, consumers: &mut Slab<Consumer>) {
         self.change(name, consumers, |group| {

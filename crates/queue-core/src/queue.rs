@@ -125,7 +125,14 @@ impl Queue {
             return;
         }
         match group {
-            Some(group) => self.local.groups.add(&group, seq, consumers),
+            Some(group) => {
+                self.local.groups.add(&group, seq, consumers);
+                for id in &self.local.viewers {
+                    if let Some(consumer) = consumers.get_mut(id.index()) {
+                        consumer.look_at_group_again(seq);
+                    }
+                }
+            }
             None => {
                 self.lanes.set_free(seq, true);
                 for id in &self.local.viewers {

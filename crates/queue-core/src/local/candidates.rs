@@ -1,7 +1,7 @@
 //! The next message for a consumer.
 
 use super::matcher::{Candidate, Match, Matcher};
-use crate::consumer::{Consumer, Mode};
+use crate::consumer::{Consumer, GroupSearch, Mode};
 use crate::ids::{Millis, Seq};
 use crate::queue::Queue;
 use std::collections::BTreeSet;
@@ -94,33 +94,75 @@ impl Search<'_> {
         limit.map_or(Found::Nothing, Found::Message)
     }
 
-    /// The first message in any group that the consumer may have: within each group, the first one it wants.
+    /// The first message in any group that the consumer may have: within each group, the first one it wants. What it has come
+    /// to is kept, so that it may take any number of calls.
     fn look_in_groups(&mut self, queue: &mut Queue, consumer: &mut Consumer) -> Found {
-        if consumer.groups_seen == queue.local.groups.changes {
-            return Found::Nothing;
-        }
-        let mut best: Option<Seq> = None;
-        let mut from = Seq::FIRST;
-        let before = |seq: Seq, best: Option<Seq>| best.is_none_or(|best| seq < best);
-        while let Some(head) = next_head(queue, consumer, from).filter(|head| before(*head, best)) {
-            from = head.next();
-            let Some(name) = queue.lanes.get(head).and_then(|entry| entry.group()).cloned() else { continue };
-            let mut next = head;
-            while let Some(seq) = queue.local.groups.next_of(&name, next).filter(|seq| before(*seq, best)) {
-                next = seq.next();
-                match self.judge(queue, consumer, seq) {
-                    Verdict::Take => best = Some(seq),
-                    Verdict::Wait => return Found::Wait,
-                    Verdict::Pass => {}
-                    Verdict::Expired => return Found::Expired(seq),
+        let changes = queue.local.groups.changes;
+        let before = consumer.group_search.take().filter(|search| {
+            let is_still_so = search.goes_on || search.left == changes;
+            is_still_so && search.best.is_none_or(|best| self.is_there_for(queue, consumer, best))
+        });
+        let mut search = match before {
+            Some(before) => before,
+            None if consumer.groups_seen == changes => return Found::Nothing,
+            None => Box::new(GroupSearch::new(changes)),
+        };
+        loop {
+            let found = self.go_on_in_groups(queue, consumer, &mut search);
+            match found {
+                // Something may have changed behind it.
+                Found::Nothing if search.changes != changes => *search = GroupSearch::new(changes),
+                Found::Nothing => {
+                    consumer.groups_seen = changes;
+                    return found;
+                }
+                found => {
+                    search.left = changes;
+                    search.goes_on = matches!(found, Found::Tired | Found::Expired(_));
+                    consumer.group_search = Some(search);
+                    return found;
                 }
             }
         }
-        if let Some(best) = best {
-            return Found::Message(best);
+    }
+
+    /// Whether a message of a group is still one that the consumer may have.
+    fn is_there_for(&mut self, queue: &mut Queue, consumer: &Consumer, seq: Seq) -> bool {
+        let name = queue.lanes.get(seq).and_then(|entry| entry.group()).cloned();
+        let may_have = name.is_some_and(|name| queue.local.groups.may_have(&name, seq, consumer.id));
+        may_have && matches!(self.judge(queue, consumer, seq), Verdict::Take)
+    }
+
+    fn go_on_in_groups(&mut self, queue: &mut Queue, consumer: &Consumer, search: &mut GroupSearch) -> Found {
+        let is_before = |seq: Seq, best: Option<Seq>| best.is_none_or(|best| seq < best);
+        while let Some(head) = next_head(queue, consumer, search.from).filter(|head| is_before(*head, search.best)) {
+            let mut next = search.next.take().filter(|_| head == search.from).unwrap_or(head);
+            search.from = head;
+            let name = queue.lanes.get(head).and_then(|entry| entry.group()).cloned();
+            while let Some(name) = &name
+                && let Some(seq) = queue.local.groups.next_of(name, next).filter(|seq| is_before(*seq, search.best))
+            {
+                next = seq.next();
+                match self.judge(queue, consumer, seq) {
+                    Verdict::Take => search.best = Some(seq),
+                    Verdict::Wait => {
+                        search.next = Some(seq);
+                        return Found::Wait;
+                    }
+                    Verdict::Pass => {}
+                    Verdict::Expired => {
+                        search.next = Some(next);
+                        return Found::Expired(seq);
+                    }
+                }
+                if self.tires() {
+                    search.next = Some(next);
+                    return Found::Tired;
+                }
+            }
+            search.from = head.next();
         }
-        consumer.groups_seen = queue.local.groups.changes;
-        Found::Nothing
+        search.best.map_or(Found::Nothing, Found::Message)
     }
 
     /// The next message that a browser has not seen.

@@ -94,6 +94,7 @@ impl Broker {
             view: views.then(Box::default),
             own: BTreeSet::new(),
             groups_seen: 0,
+            group_search: None,
             first: NONE,
             held: 0,
         };
