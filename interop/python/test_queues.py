@@ -86,6 +86,23 @@ def test_a_sender_without_an_address_makes_a_queue_from_anywhere(network, name):
             network.disconnect_all()
 
 
+def test_nothing_of_what_routers_write_to_messages_is_left_when_they_come_out_of_a_queue(network, name):
+    network.send_all(network.connect(HOME).sender(name), [0])
+    sizes = [10, 200_000, 3_000_000]
+    for at in everywhere(network):
+        network.wait_for_address(at, name)
+        sender = network.connect(at).sender(None)
+        messages = [Message(address=name, body=bytes(size), annotations={"x-opt-mine": at}) for size in sizes]
+        assert dict(network.send_all(sender, messages)) == {"accepted": len(sizes)}
+        network.disconnect_all()
+    receiver = network.connect(everywhere(network)[-1]).receiver(name, credit=100, accepts=True)
+    network.until(lambda: len(receiver.arrived) == 1 + len(sizes) * len(network.nodes), "all of them")
+    arrived = list(receiver.arrived)[1:]
+    assert [len(received.body) for received in arrived] == sizes * len(network.nodes)
+    written = {str(key) for received in arrived for key in received.message.annotations}
+    assert written == {"x-opt-mine"}
+
+
 def depth(network, address):
     queues = Management(network.connect(HOME)).query("queue", "address", "depth")
     return next((queue["depth"] for queue in queues if queue["address"] == address), None)

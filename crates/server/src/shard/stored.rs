@@ -110,15 +110,17 @@ impl ShardHost {
     ) -> Transmitted {
         let edit = self.edit(link, content, how);
         let content = content.cloned().unwrap_or_else(|| self.take_offered());
-        let content = match (content, edit) {
+        let (content, edit) = match (content, edit) {
             (Content::Whole(whole), Some(edit)) => {
                 let layout = whole.layout();
-                Content::whole(&layout.edited(whole.bytes(), &edit).concat(), Layout::plain(layout.message_format))
+                let bytes = layout.edited(whole.bytes(), &edit).concat();
+                (Content::whole(&bytes, Layout::plain(layout.message_format)), None)
             }
-            (content, _) => content,
+            // The store puts them in their place when they are there.
+            (content, edit) => (content, edit),
         };
         match self.store_at(link.conn) {
-            Some(store) => store.receive(self.now, link, key, content, how),
+            Some(store) => store.receive(self.now, link, key, (content, edit), how),
             None => Transmitted::Complete,
         }
     }

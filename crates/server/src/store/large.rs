@@ -52,7 +52,7 @@ struct Incoming {
 
 enum Progress {
     /// It is put together in memory.
-    Gathering { reader: Reader<LinkRef>, bytes: Vec<u8> },
+    Gathering { reader: Reader<LinkRef>, bytes: Vec<u8>, edit: Option<Box<[u8]>> },
     /// It is written to a file.
     Writing { cell: Arc<Cell>, coming: Coming<LinkRef> },
 }
@@ -166,9 +166,16 @@ impl Large {
 
 impl Node {
     /// A message of which not all is there.
-    pub(super) fn begin_large(&mut self, arrival: Arrival, mut reader: Reader<LinkRef>, said: Said) {
+    /// `edit`: what stands in the place of its message annotations.
+    pub(super) fn begin_large(
+        &mut self,
+        arrival: Arrival,
+        mut reader: Reader<LinkRef>,
+        edit: Option<Box<[u8]>>,
+        said: Said,
+    ) {
         reader.listen(LinkRef::of_store(arrival.link));
-        let progress = Progress::Gathering { reader, bytes: Vec::new() };
+        let progress = Progress::Gathering { reader, bytes: Vec::new(), edit };
         self.large.incoming.insert(arrival.link, Incoming { arrival, said, progress });
         self.large.grown.push(arrival.link);
     }
@@ -236,18 +243,26 @@ impl Node {
     fn gather(&mut self, time: Millis, link: u32) {
         let Large { incoming, jobs, threshold, .. } = &mut self.large;
         let Some(Incoming { arrival, progress, .. }) = incoming.get_mut(&link) else { return };
-        let Progress::Gathering { reader, bytes } = progress else { return };
+        let Progress::Gathering { reader, bytes, edit } = progress else { return };
+        let annotations = reader.head().layout.annotations_range();
         loop {
             let state = reader.read(|parts, end| {
                 let before = bytes.len();
                 parts.iter().for_each(|part| bytes.extend_from_slice(part));
                 Taken { bytes: bytes.len() - before, end }
             });
+            if bytes.len() >= annotations.end
+                && let Some(edit) = edit.take()
+            {
+                bytes.splice(annotations.clone(), edit.iter().copied());
+            }
             match state {
                 ReaderState::Finished => break,
                 // The core says so itself.
                 ReaderState::Aborted => return,
-                ReaderState::More | ReaderState::Waiting if bytes.len() as u64 > *threshold && jobs.is_some() => {
+                ReaderState::More | ReaderState::Waiting
+                    if bytes.len() as u64 > *threshold && edit.is_none() && jobs.is_some() =>
+                {
                     let Some(jobs) = jobs else { return };
                     let (bytes, reader) = (std::mem::take(bytes), reader.clone());
                     let mut reader = reader;

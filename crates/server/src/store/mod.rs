@@ -47,6 +47,7 @@ mod wanted;
 mod ways;
 
 pub(crate) use handle::StoreHandle;
+pub(crate) use receive::Arriving;
 pub(crate) use report::{Report, report};
 pub(crate) use say::Leaving;
 pub(crate) use spec::{
@@ -64,7 +65,6 @@ use queue_core::Broker;
 use queue_log::{Disk, OpenError};
 use router_core::{LinkKey, Now, OpenLink, OutKey, Transmit, Transmitted};
 
-use crate::content::Content;
 use crate::shard::{LinkRef, ShardHost, Shards};
 use journal::Journal;
 use node::Node;
@@ -177,10 +177,10 @@ impl Store {
         now: Now,
         link: LinkRef,
         key: OutKey,
-        content: Content<LinkRef>,
+        arriving: Arriving,
         how: &Transmit<'_>,
     ) -> Transmitted {
-        self.with(|node| node.receive(now, link.link, key, content, how))
+        self.with(|node| node.receive(now, link.link, key, arriving, how))
     }
 
     /// The sender of a delivery that is still coming has given it up.

@@ -17,6 +17,10 @@ use super::transactional::TransactionalState;
 use crate::content::{Content, Whole};
 use crate::shard::LinkRef;
 
+/// A message as it comes; of one that comes in pieces, what is to stand in the place of its message annotations, if they
+/// are not to stay as they are.
+pub(crate) type Arriving = (Content<LinkRef>, Option<Box<[u8]>>);
+
 /// The bytes of a message that has come.
 #[derive(Debug)]
 pub(super) enum Bytes {
@@ -107,7 +111,7 @@ impl Node {
         now: Now,
         link: u32,
         key: OutKey,
-        content: Content<LinkRef>,
+        (content, edit): Arriving,
         how: &Transmit<'_>,
     ) -> Transmitted {
         let arrival = Arrival { link, key, settled: how.settled };
@@ -117,7 +121,7 @@ impl Node {
         match content {
             Content::Whole(whole) => self.arrived(self.time(now), arrival, Bytes::Whole(opaque::kept(whole)), said),
             Content::Stream(reader) => {
-                self.begin_large(arrival, reader, said);
+                self.begin_large(arrival, reader, edit, said);
                 Transmitted::Partial
             }
         }

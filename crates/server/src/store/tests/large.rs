@@ -1,9 +1,10 @@
 //! Messages of any size.
 
-use amqp::DeliveryState;
+use amqp::message::{Body, Message};
+use amqp::{DeliveryState, Value};
 
 use super::{Directory, Stored};
-use crate::shard::tests::client::message;
+use crate::shard::tests::client::{encoded, message};
 
 /// Larger than what is kept in memory.
 const LARGE: usize = 5 * 1024 * 1024;
@@ -105,4 +106,33 @@ fn messages_of_other_formats_come_out_as_they_went_in_even_after_a_restart() {
     take_back(&stored);
     drop(stored);
     take_back(&Stored::at(&directory));
+}
+
+#[test]
+fn what_routers_wrote_to_a_message_is_not_in_the_queue_whatever_its_size() {
+    let directory = Directory::new("annotated");
+    let stored = Stored::at(&directory);
+    stored.queue("orders");
+    let mut client = stored.router.client();
+    let link = client.sender(None);
+    for bytes in [10, 300_000, LARGE] {
+        let mut message = Message { body: Body::Data(vec![vec![7; bytes]]), ..Message::default() };
+        message.properties.to = Some("orders".to_owned());
+        let annotations = [
+            (Value::symbol("x-opt-mine"), Value::from("stays")),
+            (Value::symbol("x-opt-qd.ingress"), Value::from("0/elsewhere")),
+            (Value::symbol("x-opt-qd.trace"), Value::List(vec!["0/elsewhere".into()])),
+        ];
+        message.message_annotations = annotations.into_iter().collect();
+        let key = client.send(link, false, &encoded(&message));
+        assert_eq!(client.outcome(key), Some(DeliveryState::Accepted), "{bytes} bytes");
+    }
+    let mut other = stored.router.client();
+    other.receiver("orders", 3);
+    for bytes in [10, 300_000, LARGE] {
+        let received = Message::decode(&other.receive().bytes).expect("a message");
+        assert_eq!(received.body, Body::Data(vec![vec![7; bytes]]));
+        let annotations: Vec<_> = received.message_annotations.iter().collect();
+        assert_eq!(annotations, [(&Value::symbol("x-opt-mine"), &Value::from("stays"))], "{bytes} bytes");
+    }
 }
