@@ -6,6 +6,7 @@ mod basics;
 mod consumers;
 mod dead_letters;
 mod facts;
+mod filters;
 mod grouped;
 mod heads;
 mod kinds;
