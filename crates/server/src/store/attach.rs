@@ -118,6 +118,9 @@ impl Node {
             relays,
             starved: false,
             accounted: 0,
+            window: 0,
+            reserved: 0,
+            size: 0,
             look: Look::default(),
             container: container.into(),
         };

@@ -2,19 +2,25 @@
 
 use queue_core::{Broker, Room};
 
+use super::journal::OVERHEAD;
 use super::links::{Destination, Look, Place, Role, Sender, Side};
 use super::node::Node;
 use super::say::Say;
 
 /// Messages of one sender that may be on their way.
 const WINDOW: u32 = 1000;
+/// The same before one has come; and the bytes that each of them is thought to have until then.
+const FIRST: u32 = 16;
+const SUPPOSED: u64 = 16 * 1024;
+/// One sender gets credit for this part of the memory that is left.
+const SHARE: u64 = 4;
 /// The same of the router's own link to a queue with a limit: it has not asked for anything, and nothing is kept free for it.
 const RELAYED: u32 = 16;
 /// The same of the router's own link for messages that name a queue which is made for them: none of them waits before the
 /// store while later ones find their queue there already.
 const NAMED: u32 = 1_000_000;
 /// Bytes of all messages on their way to the log beyond which nobody gets credit.
-pub(super) const MOST_IN_FLIGHT: u64 = 64 * 1024 * 1024;
+const MOST_IN_FLIGHT: u64 = 64 * 1024 * 1024;
 
 impl Node {
     /// Fills a sender's credit up, if there is room. It is done in large steps, so that few frames are spent on it.
@@ -22,7 +28,7 @@ impl Node {
         let epoch = self.epoch;
         let has_enough = |sender: &mut Sender| {
             let Look { epoch: seen, limited, .. } = sender.look;
-            seen == epoch && !limited && sender.credit > WINDOW / 2 && sender.to != Destination::Named
+            seen == epoch && !limited && sender.credit > sender.window / 2
         };
         if self.sender_mut(link).is_some_and(has_enough) {
             // As mostly.
@@ -30,9 +36,12 @@ impl Node {
         }
         self.refresh_look(link);
         let crowded = self.is_crowded(link);
-        let may_send =
-            !self.is_stopping && !crowded && (!self.is_logged(link) || self.journal.takes_more(MOST_IN_FLIGHT));
-        let Self { links, brokers, promised, .. } = self;
+        let logged = self.is_logged(link);
+        let may_send = !self.is_stopping && !crowded && (!logged || self.journal.takes_more(self.enough_waits()));
+        let waiting = if logged { self.journal.waiting_bytes() } else { 0 };
+        // The rest is for those that have credit for one message although there is no memory for it.
+        let left = (self.most_waiting / 4 * 3).saturating_sub(waiting);
+        let Self { links, brokers, promised, reserved, .. } = self;
         let Some(record) = links.get_mut(link as usize) else { return };
         let key = record.key;
         let Role::Sender(sender) = &mut record.role else { return };
@@ -40,10 +49,11 @@ impl Node {
             Destination::Queue(queue) if sender.look.limited => Some(queue),
             _ => None,
         };
-        let window = if sender.to == Destination::Named { NAMED } else { WINDOW };
-        if limited.is_none() && sender.credit > window / 2 {
+        if limited.is_none() && sender.credit > sender.window / 2 {
             return;
         }
+        sender.window = sender.window_in(left.saturating_sub(*reserved - sender.reserved));
+        let window = sender.window;
         let free = match limited {
             _ if !may_send => 0,
             None => window,
@@ -51,7 +61,7 @@ impl Node {
                 // What others may send to the same queue, or have sent and is not in it yet, needs room as well.
                 let others = account(promised.entry(queue).or_default(), sender) - sender.accounted;
                 let room = room(brokers, queue);
-                let most = if sender.relays { RELAYED } else { WINDOW };
+                let most = if sender.relays { RELAYED.min(window) } else { window };
                 u32::try_from(room.saturating_sub(others)).unwrap_or(u32::MAX).min(most)
             }
         };
@@ -60,6 +70,7 @@ impl Node {
             sender.credit = target;
             self.says.push(Say::Credit { key, credit: target });
         }
+        sender.reserve(reserved);
         if let Some(queue) = limited {
             account(promised.entry(queue).or_default(), sender);
         }
@@ -71,6 +82,17 @@ impl Node {
                 _ => self.held_back.push_back(link),
             }
         }
+    }
+
+    /// Bytes on their way to the disk from which on nobody gets credit.
+    pub(super) fn enough_waits(&self) -> u64 {
+        MOST_IN_FLIGHT.min(self.most_waiting / 2)
+    }
+
+    /// Whether a message finds no memory in which to wait for the disk. No sender has credit for more than there is; but one
+    /// may send larger ones than before.
+    pub(super) fn finds_no_memory(&self, bytes: u64) -> bool {
+        self.journal.waiting_bytes() + bytes > self.most_waiting
     }
 
     /// Whether a sender's messages go to the log.
@@ -96,6 +118,7 @@ impl Node {
 
     /// A sender is gone: what it was promised is free for others.
     pub(super) fn sender_gone(&mut self, mut sender: Sender) {
+        self.reserved -= sender.reserved;
         if let Destination::Queue(queue) = sender.to
             && let Some(promised) = self.promised.get_mut(&queue)
         {
@@ -146,6 +169,34 @@ fn room(brokers: &[Broker; 2], place: Place) -> u64 {
 }
 
 impl Sender {
+    /// A message of so many bytes has come.
+    pub(super) fn note_size(&mut self, bytes: u64) {
+        let size = bytes + OVERHEAD;
+        // Smaller ones count in time.
+        self.size = size.max(self.size - self.size.saturating_sub(size) / 8);
+    }
+
+    /// Messages that may be on their way if so many bytes are free: a part of what would fit in there, as others come that
+    /// need some, too. Who has nothing on its way may always send one.
+    fn window_in(&self, bytes: u64) -> u32 {
+        let fit = bytes / SHARE / if self.size == 0 { SUPPOSED } else { self.size };
+        let most = match (self.to, self.size) {
+            (Destination::Named, _) => return NAMED,
+            _ if self.relays => return WINDOW,
+            (_, 0) => FIRST,
+            _ => WINDOW,
+        };
+        u32::try_from(fit).unwrap_or(u32::MAX).clamp(1, most)
+    }
+
+    /// Brings the memory that is kept free for it up to date with its credit. For the router's own links the core answers.
+    fn reserve(&mut self, reserved: &mut u64) {
+        let size = if self.size == 0 { SUPPOSED } else { self.size };
+        let now = if self.relays || self.to == Destination::Named { 0 } else { u64::from(self.credit) * size };
+        let before = std::mem::replace(&mut self.reserved, now);
+        *reserved = *reserved + now - before;
+    }
+
     /// What it may send, and has sent and is in no queue yet.
     fn promised(&self) -> u64 {
         u64::from(self.credit) + u64::from(self.pending)

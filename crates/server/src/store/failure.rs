@@ -23,7 +23,7 @@ impl Node {
     /// The log has failed: ends whatever waits for it.
     pub(super) fn end_what_waits_for_the_log(&mut self, time: Millis) {
         let Err(error) = self.log_has_failed() else { return };
-        while let Some(entry) = self.journal.flight.pop_front() {
+        while let Some(entry) = self.journal.lost() {
             // The files of large messages stay: after a restart it is known who needs them.
             for command in &entry.commands {
                 self.brokers[Side::Logged as usize].withdraw(command, time);

@@ -17,6 +17,9 @@ use crate::content::Whole;
 /// Bytes of messages that one entry holds at most, unless one message has more.
 const MOST_IN_ENTRY: u64 = 4 * 1024 * 1024;
 
+/// What a command takes in memory beside the bytes of a message.
+pub(super) const OVERHEAD: u64 = 512;
+
 /// Commands for which memory is kept.
 const MOST_KEPT: usize = 4096;
 
@@ -154,6 +157,7 @@ pub(super) struct Journal {
     pub(super) gathering: [Batch; 2],
     pub(super) flight: VecDeque<InFlight>,
     flight_bytes: u64,
+    flight_commands: usize,
     /// The last entry that took effect.
     pub(super) applied: u64,
     /// The entry up to which the last checkpoint goes.
@@ -173,7 +177,14 @@ impl Journal {
 
     /// Whether more may come than what is on its way.
     pub(super) fn takes_more(&self, most: u64) -> bool {
-        self.stuck.is_none() && self.flight_bytes + self.gathering[0].bytes < most
+        self.stuck.is_none() && self.waiting_bytes() < most
+    }
+
+    /// The memory that is taken by what is on its way to the disk.
+    pub(super) fn waiting_bytes(&self) -> u64 {
+        let gathering = &self.gathering[Side::Logged as usize];
+        let commands = self.flight_commands + gathering.commands.len();
+        self.flight_bytes + gathering.bytes + OVERHEAD * commands as u64
     }
 
     /// Whether what has gathered is enough for an entry.
@@ -201,6 +212,7 @@ impl Journal {
             Ok(index) => {
                 let Batch { commands, bodies, waiters, bytes } = batch;
                 self.flight_bytes += bytes;
+                self.flight_commands += commands.len();
                 self.since_checkpoint += bytes + 64 * commands.len() as u64;
                 self.flight.push_back(InFlight { index, time, commands, waiters, bytes });
                 Ok(Some((index, bodies)))
@@ -211,9 +223,19 @@ impl Journal {
 
     /// The next entry that is on disk and has not taken effect.
     pub(super) fn landed(&mut self, durable: u64) -> Option<InFlight> {
-        let entry = self.flight.pop_front_if(|entry| entry.index <= durable)?;
-        self.flight_bytes -= entry.bytes;
+        if self.flight.front()?.index > durable {
+            return None;
+        }
+        let entry = self.lost()?;
         self.applied = entry.index;
+        Some(entry)
+    }
+
+    /// The next entry of which nobody will know whether it is on disk.
+    pub(super) fn lost(&mut self) -> Option<InFlight> {
+        let entry = self.flight.pop_front()?;
+        self.flight_bytes -= entry.bytes;
+        self.flight_commands -= entry.commands.len();
         Some(entry)
     }
 

@@ -89,6 +89,12 @@ pub(super) struct Sender {
     pub(super) starved: bool,
     /// What of its credit and of what has come the queue keeps account of.
     pub(super) accounted: u64,
+    /// Messages of it that may be on their way.
+    pub(super) window: u32,
+    /// The memory that is kept free for its credit.
+    pub(super) reserved: u64,
+    /// Bytes that its messages take, about: the largest of late. 0: none has come.
+    pub(super) size: u64,
     /// What its messages are looked at for.
     pub(super) look: Look,
     /// The container-id of the client that sends; empty: it is not known.

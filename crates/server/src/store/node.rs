@@ -27,6 +27,10 @@ use crate::content::Whole;
 const TRANSIENT_SHARE: u64 = 4;
 const MOST_TRANSIENT: u64 = 1 << 30;
 
+/// The same of what is on its way to the disk.
+const WAITING_SHARE: u64 = 8;
+const MOST_WAITING: u64 = 512 << 20;
+
 /// All that the store is while it runs.
 pub(super) struct Node {
     /// By side.
@@ -72,6 +76,10 @@ pub(super) struct Node {
     pub(super) most_in_transactions: u64,
     /// Queues beyond which clients have none made.
     pub(super) most_queues: usize,
+    /// Bytes of messages on their way to the disk, and of those that senders have credit for, beyond which there is no more.
+    pub(super) most_waiting: u64,
+    /// Bytes kept free for what senders have credit for.
+    pub(super) reserved: u64,
     /// Old messages that are appended to the log once more.
     pub(super) relocation: Relocation,
     /// Bytes appended to the log after which a checkpoint is due.
@@ -140,6 +148,7 @@ impl Node {
     ) -> Self {
         let (start, began) = start;
         let reading = Reading::start(journal.log.clone(), &signals);
+        let memory = crate::process::memory::available();
         Self {
             brokers: [broker, Broker::new()],
             links: Slab::new(),
@@ -164,7 +173,9 @@ impl Node {
             looking: None,
             early_flows: HashMap::new(),
             crowded: VecDeque::new(),
-            most_transient: crate::process::memory::available().map_or(MOST_TRANSIENT, |all| all / TRANSIENT_SHARE),
+            most_transient: memory.map_or(MOST_TRANSIENT, |all| all / TRANSIENT_SHARE),
+            most_waiting: memory.map_or(MOST_WAITING, |all| all / WAITING_SHARE),
+            reserved: 0,
             most_in_transactions: super::transactions::MOST_BYTES,
             most_queues: super::attach::MOST_QUEUES,
             relocation: Relocation::default(),
@@ -301,7 +312,7 @@ impl Node {
         if self.journal.stuck.is_some() && self.journal.failed.is_none() {
             self.relocate_again(self.clock());
         }
-        if !self.held_back.is_empty() && self.journal.takes_more(super::credit::MOST_IN_FLIGHT) {
+        if !self.held_back.is_empty() && self.journal.takes_more(self.enough_waits()) {
             self.room_for_all();
         }
     }

@@ -60,6 +60,11 @@ impl Bytes {
         }
     }
 
+    /// What it takes in memory while it waits for the disk.
+    fn in_memory(&self) -> u64 {
+        self.beginning().len() as u64
+    }
+
     /// What a queue must know of it.
     fn facts(&self, time: Millis, wanted: &Wanted) -> Result<Facts, ErrorCondition> {
         match self {
@@ -145,6 +150,9 @@ impl Node {
     /// All of a message is there: it goes where its link says, or it says itself.
     fn arrived(&mut self, time: Millis, arrival: Arrival, bytes: Bytes, said: Said) -> Transmitted {
         self.refresh_look(arrival.link);
+        if let Some(sender) = self.sender_mut(arrival.link) {
+            sender.note_size(bytes.in_memory());
+        }
         let sender = match (self.links.get(arrival.link as usize).map(|link| &link.role), &bytes) {
             (Some(Role::Sender(sender)), _) => sender,
             (Some(Role::Coordinator(_)), Bytes::Whole(whole)) => {
@@ -180,6 +188,10 @@ impl Node {
     /// Has a message put into one queue: at once if that lives in memory alone.
     fn put(&mut self, time: Millis, side: Side, arrival: Arrival, whole: Arc<Whole>, enqueue: Enqueue) -> Transmitted {
         if !self.is_direct(side) {
+            if self.finds_no_memory(whole.bytes().len() as u64) {
+                self.refuse(arrival, self.no_memory());
+                return Transmitted::Complete;
+            }
             self.submit(side, Command::Enqueue(Box::new(enqueue)), Some(whole), Waiter::Arrival(arrival));
             return Transmitted::Complete;
         }
@@ -236,6 +248,10 @@ impl Node {
             Ok(commands) => commands,
             Err(error) => return self.refuse_bytes(arrival, bytes, error),
         };
+        let is_logged = commands.iter().any(|(side, _)| *side == Side::Logged);
+        if txn.is_none() && is_logged && self.finds_no_memory(bytes.in_memory()) {
+            return self.refuse_bytes(arrival, bytes, self.no_memory());
+        }
         if let Bytes::File { file, beginning, .. } = bytes {
             self.bodies.keep_beginning(*file, beginning);
             self.large.used(*file, commands.len());
@@ -250,6 +266,12 @@ impl Node {
                 }
             }
         }
+    }
+
+    fn no_memory(&self) -> ErrorCondition {
+        let waiting = self.journal.waiting_bytes();
+        let text = format!("The disk does not keep up: {waiting} bytes wait for it. Send the message again later");
+        ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, text)
     }
 
     /// Makes those who wait for what becomes of so many commands, which is told the sender when all is known.

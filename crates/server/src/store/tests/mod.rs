@@ -2,6 +2,7 @@
 
 mod acquisition;
 mod basics;
+mod behind;
 mod bounds;
 mod failure;
 mod full;
