@@ -35,6 +35,8 @@ pub struct Broker {
     pub(crate) shared: BTreeMap<BodyRef, u32>,
     // === follows from it
     pub(crate) by_address: BTreeMap<Arc<str>, Node>,
+    /// Bytes of what consumers have written to messages that are in queues.
+    pub(crate) written: u64,
     /// Queues that have an owner, by owner.
     pub(crate) owned: BTreeSet<(u64, QueueId)>,
     // === local
@@ -93,6 +95,12 @@ impl Broker {
     /// What an address names, if anything.
     pub fn node(&self, address: &str) -> Option<Node> {
         self.by_address.get(address).copied()
+    }
+
+    /// Bytes of what consumers have written to messages that are in queues: annotations with `modified`, reasons with
+    /// `rejected`. They are in memory, however many messages there are.
+    pub fn written(&self) -> u64 {
+        self.written
     }
 
     /// How many queues there are.

@@ -61,7 +61,7 @@ pub use head::{
 pub use ids::{AcqId, BadSeq, ConsumerId, DEFAULT_PRIORITY, EntryIndex, Millis, QueueId, Seq, TopicId};
 pub use local::{Aside, Assignment, Candidate, Match, MatchAll, Matcher};
 pub use output::{Applied, Done, Event, Output, Refused};
-pub use overlay::{Death, Overlay, Reason};
+pub use overlay::{Death, MAX_ANNOTATIONS, Overlay, Reason};
 pub use peek::{Extent, Living, Peeked};
 pub use ranges::Ranges;
 pub use settings::{DEFAULT_DELIVERY_LIMIT, Lifetime, Overflow, QueueSettings};

@@ -69,9 +69,9 @@ pub struct Overlay {
 }
 
 /// The most bytes of annotations that are merged into a message; more are left out.
-const MAX_ANNOTATIONS: usize = 8 * 1024;
+pub const MAX_ANNOTATIONS: usize = 8 * 1024;
 /// The most bytes of what a consumer says that rejects a message; it is cut off there.
-const MAX_ERROR: usize = 1024;
+pub(crate) const MAX_ERROR: usize = 1024;
 /// The most names of consumers and of deaths that are remembered; the oldest are forgotten.
 const MAX_LIST: usize = 64;
 
@@ -79,6 +79,13 @@ impl Overlay {
     /// Whether it adds nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Bytes of what consumers have written to the message: annotations, and why they rejected it.
+    pub(crate) fn written(&self) -> u64 {
+        let errors = self.deaths.iter().filter_map(|death| death.error.as_ref());
+        (self.annotations.as_ref().map_or(0, |bytes| bytes.len()) + errors.map(|error| error.len()).sum::<usize>())
+            as u64
     }
 
     pub(crate) fn refuse(&mut self, name: &Arc<str>) {

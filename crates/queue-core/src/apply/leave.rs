@@ -68,6 +68,7 @@ impl Broker {
         let (lane, size, expires) = (queue.lane_of(&entry), entry.size(), entry.expires);
         let key = entry.key().filter(|key| queue.goes_by(key)).cloned();
         let overflows = matches!(queue.settings.overflow, Overflow::DropHead | Overflow::Ring);
+        self.written += entry.written();
         queue.count_in(size);
         let seq = queue.lanes.push(lane, entry, false);
         queue.offer(seq, context.time, &mut self.consumers);
@@ -98,6 +99,7 @@ impl Broker {
             queue.withhold(seq, &mut self.consumers);
         }
         let entry = queue.take_out(seq)?;
+        self.written -= entry.written();
         queue.count -= 1;
         queue.bytes = queue.bytes.saturating_sub(entry.size());
         if let Some(key) = entry.key()

@@ -7,11 +7,14 @@ use crate::command::{Outcome, Settle};
 use crate::facts::{DELIVERY_DELAY, DELIVERY_TIME, millis, time_of};
 use crate::ids::{AcqId, Millis, QueueId, Seq};
 use crate::output::{Applied, Done, Event, Refused};
-use crate::overlay::{Overlay, Reason, pairs};
+use crate::overlay::{MAX_ERROR, Overlay, Reason, pairs};
 use crate::ranges::Ranges;
 use crate::settings::Lifetime;
 use amqp::Decoder;
 use std::sync::Arc;
+
+/// Bytes of an encoded time.
+const LONGEST_TIME: usize = 9;
 
 /// What a consumer's outcome does to a message.
 enum Fate {
@@ -144,6 +147,7 @@ impl Broker {
         queue.totals.failed += u64::from(failed);
         let Some(entry) = queue.lanes.get_mut(seq) else { return Fate::Stays };
         if by.is_some() || annotations.is_some() {
+            self.written -= entry.written();
             entry.change(|extra| {
                 let overlay: &mut Arc<Overlay> = extra.overlay.get_or_insert_default();
                 let overlay = Arc::make_mut(overlay);
@@ -153,6 +157,7 @@ impl Broker {
                     extra.overlay = None;
                 }
             });
+            self.written += entry.written();
         }
         let mut due = annotations.and_then(|annotations| asked_for(annotations, now));
         if failed {
@@ -208,6 +213,43 @@ impl Broker {
             self.give_back(id, seq, now);
         }
     }
+}
+
+impl Outcome {
+    /// Bytes that it writes to each message.
+    pub fn writes(&self) -> usize {
+        match self {
+            Self::Rejected { error } => error.as_ref().map_or(0, |error| error.len().min(MAX_ERROR)),
+            Self::Modified { annotations, .. } => annotations.as_ref().map_or(0, |annotations| annotations.len()),
+            Self::Accepted | Self::Released => 0,
+        }
+    }
+
+    /// The same, writing nothing but when a message is to be delivered.
+    pub fn without_writing(self) -> Self {
+        match self {
+            Self::Rejected { .. } => Self::Rejected { error: None },
+            Self::Modified { failed, undeliverable_here, annotations } => {
+                let annotations = annotations.and_then(|annotations| times_of(&annotations));
+                Self::Modified { failed, undeliverable_here, annotations }
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+/// Of annotations those that say when a message is to be delivered, of each kind the first.
+fn times_of(annotations: &[u8]) -> Option<Arc<[u8]>> {
+    let mut bytes = Vec::new();
+    for name in [DELIVERY_TIME, DELIVERY_DELAY] {
+        let mut of_this =
+            pairs(annotations).filter(|(key, _)| Decoder::new(key).read_symbol().is_ok_and(|key| key == name));
+        if let Some((key, value)) = of_this.next().filter(|(_, value)| value.len() <= LONGEST_TIME) {
+            bytes.extend_from_slice(key);
+            bytes.extend_from_slice(value);
+        }
+    }
+    (!bytes.is_empty()).then(|| bytes.into())
 }
 
 /// When annotations that a consumer merged into a message say that it is to be delivered.

@@ -50,6 +50,7 @@ impl Broker {
             && let Some(entry) = queue.lanes.remove(seq)
         {
             count += 1;
+            self.written -= entry.written();
             if *bury {
                 context.dead.push_back(Corpse::new(id, &queue.settings, entry, Reason::QueueDeleted, None));
             } else {

@@ -227,6 +227,7 @@ impl Restore {
         let Some(entry) = queue.lanes.get(seq) else { return };
         let (size, expires) = (entry.size(), entry.expires);
         let key = entry.key().cloned();
+        self.broker.written += entry.written();
         queue.count += 1;
         queue.bytes = queue.bytes.saturating_add(size);
         if let Some(key) = key.filter(|key| queue.goes_by(key)) {

@@ -114,6 +114,11 @@ impl Entry {
         self.extra.as_ref()?.overlay.as_ref()
     }
 
+    /// Bytes of what consumers have written to it.
+    pub(crate) fn written(&self) -> u64 {
+        self.overlay().map_or(0, |overlay| overlay.written())
+    }
+
     /// Changes the extra; it goes away if nothing is left in it.
     pub(crate) fn change(&mut self, change: impl FnOnce(&mut Extra)) {
         let mut extra = self.extra.take().unwrap_or_default();

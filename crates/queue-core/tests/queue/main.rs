@@ -15,3 +15,4 @@ mod many;
 mod support;
 mod times;
 mod unlogged;
+mod written;

@@ -120,6 +120,7 @@ impl Host {
         let (broker, at) = restore.finish().unwrap();
         assert_eq!(at, EntryIndex(self.log.len() as u64));
         assert_eq!(broker.snapshot(at).to_bytes(), bytes);
+        assert_eq!(broker.written(), self.broker.written());
         broker
     }
 }

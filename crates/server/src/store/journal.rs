@@ -54,6 +54,10 @@ pub(super) struct Batch {
     /// Who waits for which command.
     pub(super) waiters: Vec<(usize, Waiter)>,
     pub(super) bytes: u64,
+    /// What all of it takes in memory.
+    memory: u64,
+    /// Bytes that it writes to messages.
+    writes: u64,
 }
 
 impl Batch {
@@ -72,10 +76,13 @@ impl Batch {
     pub(super) fn push(&mut self, command: Command, bodies: impl IntoIterator<Item = Arc<Whole>>, waiter: Waiter) {
         for body in bodies {
             self.bytes += body.bytes().len() as u64;
+            self.memory += body.bytes().len() as u64;
             self.bodies.push(body);
         }
+        self.writes += writes_of(&command);
         let absorbed = self.commands.last_mut().is_some_and(|last| last.absorb(&command));
         if !absorbed {
+            self.memory += OVERHEAD + writes_of(&command);
             self.commands.push(command);
         }
         self.await_last(waiter);
@@ -85,6 +92,7 @@ impl Batch {
     pub(super) fn push_accepted(&mut self, queue: QueueId, seq: Seq, waiter: Waiter) {
         let absorbed = self.commands.last_mut().is_some_and(|last| last.absorb_accepted(queue, seq));
         if !absorbed {
+            self.memory += OVERHEAD;
             self.commands.push(Command::accepted(queue, seq));
         }
         self.await_last(waiter);
@@ -136,7 +144,17 @@ pub(super) struct InFlight {
     pub(super) time: Millis,
     pub(super) commands: Vec<Command>,
     pub(super) waiters: Vec<(usize, Waiter)>,
-    pub(super) bytes: u64,
+    memory: u64,
+    writes: u64,
+}
+
+/// Bytes that a command writes to messages.
+fn writes_of(command: &Command) -> u64 {
+    match command {
+        Command::Settle(settle) => settle.outcome.writes() as u64,
+        Command::Transaction(commands) => commands.iter().map(writes_of).sum(),
+        _ => 0,
+    }
 }
 
 /// The number of an entry just appended, and its messages.
@@ -156,8 +174,8 @@ pub(super) struct Journal {
     /// By side.
     pub(super) gathering: [Batch; 2],
     pub(super) flight: VecDeque<InFlight>,
-    flight_bytes: u64,
-    flight_commands: usize,
+    flight_memory: u64,
+    flight_writes: u64,
     /// The last entry that took effect.
     pub(super) applied: u64,
     /// The entry up to which the last checkpoint goes.
@@ -182,9 +200,12 @@ impl Journal {
 
     /// The memory that is taken by what is on its way to the disk.
     pub(super) fn waiting_bytes(&self) -> u64 {
-        let gathering = &self.gathering[Side::Logged as usize];
-        let commands = self.flight_commands + gathering.commands.len();
-        self.flight_bytes + gathering.bytes + OVERHEAD * commands as u64
+        self.flight_memory + self.gathering[Side::Logged as usize].memory
+    }
+
+    /// Bytes that what is under way will write to messages.
+    pub(super) fn writing(&self) -> u64 {
+        self.flight_writes + self.gathering.iter().map(|batch| batch.writes).sum::<u64>()
     }
 
     /// Whether what has gathered is enough for an entry.
@@ -210,11 +231,11 @@ impl Journal {
         };
         match appended {
             Ok(index) => {
-                let Batch { commands, bodies, waiters, bytes } = batch;
-                self.flight_bytes += bytes;
-                self.flight_commands += commands.len();
+                let Batch { commands, bodies, waiters, bytes, memory, writes } = batch;
+                self.flight_memory += memory;
+                self.flight_writes += writes;
                 self.since_checkpoint += bytes + 64 * commands.len() as u64;
-                self.flight.push_back(InFlight { index, time, commands, waiters, bytes });
+                self.flight.push_back(InFlight { index, time, commands, waiters, memory, writes });
                 Ok(Some((index, bodies)))
             }
             Err(error) => Err(Box::new(Refused { batch, error })),
@@ -234,8 +255,8 @@ impl Journal {
     /// The next entry of which nobody will know whether it is on disk.
     pub(super) fn lost(&mut self) -> Option<InFlight> {
         let entry = self.flight.pop_front()?;
-        self.flight_bytes -= entry.bytes;
-        self.flight_commands -= entry.commands.len();
+        self.flight_memory -= entry.memory;
+        self.flight_writes -= entry.writes;
         Some(entry)
     }
 

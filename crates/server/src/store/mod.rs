@@ -34,6 +34,7 @@ mod recovery;
 mod relocation;
 mod report;
 mod say;
+mod seldom;
 mod signals;
 mod spec;
 mod telling;

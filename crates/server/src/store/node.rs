@@ -17,6 +17,7 @@ use super::links::{Admission, Arrival, Destination, Link, Place, Receiver, Role,
 use super::reading::Reading;
 use super::relocation::Relocation;
 use super::say::{Say, Told};
+use super::seldom::Seldom;
 use super::signals::Signals;
 use super::templates::Templates;
 use super::transactions::Transactions;
@@ -30,6 +31,10 @@ const MOST_TRANSIENT: u64 = 1 << 30;
 /// The same of what is on its way to the disk.
 const WAITING_SHARE: u64 = 8;
 const MOST_WAITING: u64 = 512 << 20;
+
+/// The same of what receivers write to messages.
+const WRITTEN_SHARE: u64 = 16;
+const MOST_WRITTEN: u64 = 256 << 20;
 
 /// All that the store is while it runs.
 pub(super) struct Node {
@@ -80,6 +85,10 @@ pub(super) struct Node {
     pub(super) most_waiting: u64,
     /// Bytes kept free for what senders have credit for.
     pub(super) reserved: u64,
+    /// Bytes that receivers may write to messages: annotations, and why they reject them.
+    pub(super) most_written: u64,
+    /// That what they write was left out is said seldom.
+    pub(super) left_out: Seldom,
     /// Old messages that are appended to the log once more.
     pub(super) relocation: Relocation,
     /// Bytes appended to the log after which a checkpoint is due.
@@ -178,6 +187,8 @@ impl Node {
             reserved: 0,
             most_in_transactions: super::transactions::MOST_BYTES,
             most_queues: super::attach::MOST_QUEUES,
+            most_written: memory.map_or(MOST_WRITTEN, |all| all / WRITTEN_SHARE),
+            left_out: Seldom::default(),
             relocation: Relocation::default(),
             checkpoint_every: super::upkeep::CHECKPOINT_EVERY,
             is_stopping: false,

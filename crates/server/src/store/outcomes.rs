@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amqp::DeliveryState;
 use amqp::state::Modified;
-use queue_core::{Millis, Outcome};
+use queue_core::{Broker, MAX_ANNOTATIONS, Millis, Outcome};
 use router_core::Now;
 
 use super::journal::Waiter;
@@ -77,7 +77,7 @@ impl Node {
             Some((link, id)) => Waiter::Settlement { link, id },
             None => Waiter::Nobody,
         };
-        let outcome = outcome(state);
+        let outcome = self.outcome(state, time);
         if outcome == Outcome::Accepted
             && self.is_direct(side)
             && let Some((_, queue, _)) = self.brokers[side as usize].acquisition(acquisition)
@@ -102,6 +102,34 @@ impl Node {
         }
     }
 
+    /// An outcome in the words of the queue: without what it writes to the message, if that is too much. For the sender of an
+    /// outcome there is no answer, so the log says it.
+    pub(super) fn outcome(&mut self, state: &DeliveryState, time: Millis) -> Outcome {
+        let outcome = outcome(state);
+        let bytes = outcome.writes();
+        if bytes == 0 {
+            return outcome;
+        }
+        let written = self.brokers.iter().map(Broker::written).sum::<u64>() + self.journal.writing();
+        let why = if bytes > MAX_ANNOTATIONS {
+            format!("they have {bytes} bytes, and a message may be given {MAX_ANNOTATIONS}")
+        } else if written + bytes as u64 > self.most_written {
+            let most = self.most_written;
+            format!("all messages together have {written} bytes of such, and there is memory for {most}")
+        } else {
+            return outcome;
+        };
+        if let Some(unsaid) = self.left_out.speaks(time) {
+            logging::log!(
+                ROUTER_CORE,
+                Warning,
+                "Annotations that a receiver gave a message with modified, or its reason for rejected, are left out: {why}; \
+                 left out since this was said last: {unsaid}"
+            );
+        }
+        outcome.without_writing()
+    }
+
     /// What a receiver said has taken effect.
     pub(super) fn settlement_applied(&mut self, waiter: &Waiter) {
         let Waiter::Settlement { link, id } = *waiter else { return };
@@ -121,7 +149,7 @@ impl Node {
 }
 
 /// The outcome in the words of the queue.
-pub(super) fn outcome(state: &DeliveryState) -> Outcome {
+fn outcome(state: &DeliveryState) -> Outcome {
     match state {
         DeliveryState::Rejected(error) => Outcome::Rejected {
             error: error.as_ref().map(|error| match &error.description {

@@ -13,7 +13,6 @@ use super::journal::Waiter;
 use super::large::Unfinished;
 use super::links::{Arrival, Role, Side, Unsettled};
 use super::node::Node;
-use super::outcomes::outcome;
 use super::receive::{Bytes, Commands, condition};
 use super::transactional::{Request, TransactionalState, declared};
 use crate::content::Whole;
@@ -164,7 +163,6 @@ impl Node {
 
     /// A message that belongs to a transaction.
     pub(super) fn post(&mut self, arrival: Arrival, name: &[u8], commands: Commands, bytes: &Bytes) {
-        let most = self.most_in_transactions;
         let txn = self.transactions.number(name);
         let Transactions { open, bytes: all, .. } = &mut self.transactions;
         let Some((txn, open)) = txn.and_then(|txn| Some((txn, open.get_mut(&txn)?))) else {
@@ -178,17 +176,23 @@ impl Node {
             open.sends[side as usize].push(command);
             open.bodies[side as usize].extend(whole.clone());
         }
-        if *all > most {
+        self.spoil_if_too_large(txn);
+        let state = TransactionalState { txn: name.to_vec(), outcome: Some(DeliveryState::Accepted) };
+        self.conclude_arrival(arrival, state.state());
+    }
+
+    /// One that has grown cannot be committed if all together hold too much; nor does one that cannot be grow.
+    fn spoil_if_too_large(&mut self, txn: u64) {
+        let most = self.most_in_transactions;
+        if self.transactions.bytes > most {
             let text = format!(
                 "Open transactions hold at most {most} bytes of messages together: make this one smaller, or wait \
                  for others to end"
             );
             self.spoil(txn, ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, text));
-        } else if open.spoilt.is_some() {
+        } else if self.transactions.open.get(&txn).is_some_and(|open| open.spoilt.is_some()) {
             self.drop_sends(txn);
         }
-        let state = TransactionalState { txn: name.to_vec(), outcome: Some(DeliveryState::Accepted) };
-        self.conclude_arrival(arrival, state.state());
     }
 
     /// A transaction cannot be committed any more; it is told at its discharge.
@@ -231,13 +235,23 @@ impl Node {
             let text = "A delivery was settled in another transaction than the one that it was acquired in";
             return self.end_coordinator(txn, ErrorCondition::new(names::TRANSACTION_ROLLBACK, text));
         }
-        let command = self.broker(side).settlement(acquisition, outcome(&state));
+        let time = self.clock();
+        let mut outcome = self.outcome(&state, time);
+        if self.transactions.open.get(&txn).is_some_and(|open| open.spoilt.is_some()) {
+            // It will not be committed.
+            outcome = outcome.without_writing();
+        }
+        let bytes = outcome.writes() as u64;
+        let command = self.broker(side).settlement(acquisition, outcome);
         if command.is_none() {
             let text = "Nothing of it was done: a message that it settles is not in its queue any more";
             self.spoil(txn, ErrorCondition::new(names::TRANSACTION_ROLLBACK, text));
         }
         if let Some(open) = self.transactions.open.get_mut(&txn) {
             open.retired.push(Retired { side, acquisition, command, link, id, settled });
+            open.bytes += bytes;
+            self.transactions.bytes += bytes;
+            self.spoil_if_too_large(txn);
         }
         if settled {
             self.forget_delivery(link, id);

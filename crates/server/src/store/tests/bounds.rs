@@ -1,7 +1,10 @@
 //! What clients cannot make grow without end.
 
-use amqp::DeliveryState;
 use amqp::condition::names;
+use amqp::message::Message;
+use amqp::state::Modified;
+use amqp::{DeliveryState, Value};
+use queue_core::MAX_ANNOTATIONS;
 
 use super::transactions::{coordinator, declare, discharge, post};
 use super::{in_memory, volatile};
@@ -96,4 +99,36 @@ fn clients_have_so_many_queues_made_and_no_more() {
     store.delete_queue("more", true, true).expect("it is empty");
     let link = client.sender(Some("tmp.b"));
     client.wait_for_credit(link);
+}
+
+/// Failed, with an annotation of so many bytes.
+fn annotated(bytes: usize) -> DeliveryState {
+    let annotations = [(Value::symbol("x-opt-note"), Value::Binary(vec![7; bytes]))].into_iter().collect();
+    DeliveryState::Modified(Box::new(Modified {
+        delivery_failed: true,
+        undeliverable_here: false,
+        message_annotations: Some(annotations),
+    }))
+}
+
+#[test]
+fn what_receivers_write_to_messages_has_a_bound_and_their_outcomes_count_without_it() {
+    let (router, store) = in_memory([volatile("orders")]);
+    store.with(|node| node.most_written = 1000);
+    let mut client = router.client();
+    let link = client.sender(Some("orders"));
+    for _ in 0..3 {
+        client.send(link, false, &message(10));
+    }
+    client.receiver("orders", 6);
+    // Enough for one, too much for the second beside it, too much for any message.
+    for bytes in [800, 800, MAX_ANNOTATIONS + 1] {
+        let received = client.receive();
+        client.settle(&received, annotated(bytes));
+    }
+    let again: Vec<_> = (0..3).map(|_| Message::decode(&client.receive().bytes).expect("a message")).collect();
+    let notes = again.iter().filter(|message| !message.message_annotations.is_empty()).count();
+    assert_eq!(notes, 1);
+    assert!(again.iter().all(|message| message.header.delivery_count == 1));
+    assert!(store.with(|node| node.brokers.iter().map(queue_core::Broker::written).sum::<u64>()) <= 1000);
 }
