@@ -42,6 +42,11 @@ queue {{
     address: holding
     maxMessages: 1
 }}
+queue {{
+    address: telling
+    maxMessages: 2
+    overflow: reject
+}}
 topic {{
     address: news
 }}
@@ -270,6 +275,25 @@ def test_senders_to_a_full_queue_are_held_back_and_go_on_when_there_is_room(peer
         assert sender.link.credit == 0
         assert receiver.flow(1).take(1) == [number]
     sender.close()
+
+
+def test_the_log_says_once_that_a_queue_is_full_and_that_it_has_room_again(router, peer):
+    def said(text):
+        return [line for line in router.log().splitlines() if f"The queue 'telling' {text}" in line]
+
+    for _ in range(3):
+        send(peer, "telling", 1, 2)
+        assert peer.sender("telling").send(3).outcome() == "rejected"
+        full = {each["address"]: each["full"] for each in Management(peer).query("queue", "address", "full")}
+        assert full["telling"] is True and full["holding"] is False
+        receiver = peer.receiver("telling", accepts=True)
+        receiver.take(2)
+        receiver.close()
+        becomes(peer, "telling", 0)
+    (full,) = said("is full")
+    assert "(warning)" in full and "maxMessages is 2" in full and "rejected" in full
+    (room,) = said("has room again")
+    assert "(notice)" in room
 
 
 def test_an_aborted_message_is_none(wire, peer, queue):

@@ -190,10 +190,21 @@ impl Broker {
             delayed: local.delayed.len() as u64,
             consumers: local.consumers.len() as u64,
             totals: queue.totals,
+            full: local.full,
             delivered: local.delivered,
             redelivered: local.redelivered,
             oldest: oldest.and_then(|seq| queue.lanes.get(seq)).map(|entry| entry.arrived),
         })
+    }
+
+    /// Queues that are full: for who was not told, because it was so from the start.
+    pub fn find_full(&mut self) -> Vec<QueueId> {
+        let full = |queue: &mut Queue| {
+            // It is known from here on.
+            drop(queue.fullness());
+            queue.local.full
+        };
+        self.queues.iter_mut().filter_map(|(id, queue)| full(queue).then_some(*id)).collect()
     }
 
     /// How many messages consumers hold, in all queues.

@@ -101,6 +101,10 @@ pub enum Event {
         /// Its consumers. They need not be cancelled.
         consumers: Vec<ConsumerId>,
     },
+    /// A queue has reached one of its limits, or refused a message because of it.
+    Full(QueueId),
+    /// A queue that was full has room again, an eighth of what it may hold at least.
+    Room(QueueId),
     /// A message left a queue for the dead-letter or expiry address.
     DeadLettered {
         /// The queue.

@@ -6,6 +6,7 @@ use crate::groups::Groups;
 use crate::holders::Holders;
 use crate::ids::{ConsumerId, Millis, QueueId, Seq};
 use crate::line::Line;
+use crate::output::Event;
 use crate::settings::QueueSettings;
 use crate::stats::Totals;
 use crate::store::entry::NEVER;
@@ -70,6 +71,8 @@ pub(crate) struct Local {
     pub(crate) delete_at: Option<Millis>,
     /// Its deletion is under way.
     pub(crate) deleting: bool,
+    /// It was full, and there has not been much room since.
+    pub(crate) full: bool,
     /// Deliveries of messages that had been delivered before.
     pub(crate) redelivered: u64,
     /// Deliveries.
@@ -101,6 +104,23 @@ impl Queue {
     pub(crate) fn is_beyond(&self, messages: u64, bytes: u64) -> bool {
         self.settings.max_messages.is_some_and(|most| self.count.saturating_add(messages) > most)
             || self.settings.max_bytes.is_some_and(|most| self.bytes.saturating_add(bytes) > most)
+    }
+
+    /// That it has become full, or has room again. It has only when there is some, so that it is not told over and over.
+    pub(crate) fn fullness(&mut self) -> Option<Event> {
+        let limits = [(self.settings.max_messages, self.count), (self.settings.max_bytes, self.bytes)];
+        let mut limits = limits.into_iter().filter_map(|(most, has)| Some((most?, has)));
+        let turns = match self.local.full {
+            true => limits.all(|(most, has)| has < most - most / 8),
+            false => limits.any(|(most, has)| has >= most),
+        };
+        turns.then(|| self.turn_full(!self.local.full))
+    }
+
+    /// It is full, or not any more.
+    pub(crate) fn turn_full(&mut self, full: bool) -> Event {
+        self.local.full = full;
+        if full { Event::Full(self.id) } else { Event::Room(self.id) }
     }
 
     /// There may be something for its consumers.

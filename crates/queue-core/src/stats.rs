@@ -86,6 +86,8 @@ pub struct Statistics {
     pub delayed: u64,
     /// Consumers, browsers included.
     pub consumers: u64,
+    /// It has reached a limit, and has little room since.
+    pub full: bool,
     /// When the oldest message came.
     pub oldest: Option<Millis>,
     /// What has happened since it was made.

@@ -233,6 +233,7 @@ pub static QUEUE: EntityType = EntityType::new(
     counter("deadLettered", "Messages that went to the dead-letter address since it was made."),
     counter("expired", "Messages whose time was up since then."),
     counter("dropped", "Messages that were refused or dropped since then for want of room, or as dead letters without an address."),
+    boolean("full", "It has reached `maxMessages` or `maxBytes`, and has had less than an eighth of that free since."),
 ]);
 
 /// Queues that are made when they are needed.

@@ -68,6 +68,15 @@ impl Queue {
     pub(super) fn is_full(&self, messages: u64, bytes: u64) -> bool {
         self.settings.overflow == Overflow::Reject && self.is_beyond(messages, bytes)
     }
+
+    /// Counts a message that is refused because there is no room for it.
+    fn refuse(&mut self, events: &mut Vec<Event>) -> Arc<str> {
+        self.totals.refused += 1;
+        if !self.local.full {
+            events.push(self.turn_full(true));
+        }
+        self.settings.address.clone()
+    }
 }
 
 impl Broker {
@@ -129,12 +138,12 @@ impl Broker {
     }
 
     /// Those of these queues that have no room for a message go from the list. The first of them is returned.
-    fn refuse_full(&mut self, queues: &mut Queues, size: u64) -> Option<Arc<str>> {
+    fn refuse_full(&mut self, queues: &mut Queues, size: u64, events: &mut Vec<Event>) -> Option<Arc<str>> {
         let mut first = None;
         queues.retain(|id| {
             let Some(queue) = self.queues.get_mut(id).filter(|queue| queue.is_full(1, size)) else { return true };
-            queue.totals.refused += 1;
-            first.get_or_insert_with(|| queue.settings.address.clone());
+            let address = queue.refuse(events);
+            first.get_or_insert(address);
             false
         });
         first
@@ -146,14 +155,14 @@ impl Broker {
             // What most messages are.
             let queue = self.queues.get_mut(id).ok_or(Refused::NoQueue)?;
             if queue.is_full(1, facts.size) {
-                queue.totals.refused += 1;
-                return Err(Refused::Full { queue: queue.settings.address.clone() });
+                return Err(Refused::Full { queue: queue.refuse(context.events) });
             }
             let entry = queue.entry(facts, body, context.time);
             if !queue.is_plain(&entry) {
                 self.join(*id, entry, context);
             } else {
                 queue.join_plain(entry);
+                context.events.extend(queue.fullness());
                 if !std::mem::replace(&mut queue.local.listed, true) {
                     self.ready.push_back(*id);
                 }
@@ -169,7 +178,7 @@ impl Broker {
             }
         }
         // One that is full keeps it from nobody else.
-        let full = self.refuse_full(&mut queues, facts.size);
+        let full = self.refuse_full(&mut queues, facts.size, context.events);
         if let (Some(queue), true) = (&full, queues.is_empty()) {
             return Err(Refused::Full { queue: Arc::clone(queue) });
         }

@@ -70,6 +70,7 @@ impl Broker {
         let overflows = matches!(queue.settings.overflow, Overflow::DropHead | Overflow::Ring);
         self.written += entry.written();
         queue.count_in(size);
+        context.events.extend(queue.fullness());
         let seq = queue.lanes.push(lane, entry, false);
         queue.offer(seq, context.time, &mut self.consumers);
         queue.expect_expiry(seq, expires);
@@ -102,6 +103,9 @@ impl Broker {
         self.written -= entry.written();
         queue.count -= 1;
         queue.bytes = queue.bytes.saturating_sub(entry.size());
+        if queue.local.full {
+            context.events.extend(queue.fullness());
+        }
         if let Some(key) = entry.key()
             && queue.last_values.get(key) == Some(&seq)
         {

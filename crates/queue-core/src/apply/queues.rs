@@ -69,6 +69,7 @@ impl Broker {
         self.bind(settings, id);
         let queue = self.queues.get_mut(&id).ok_or(Refused::NoQueue)?;
         queue.settings = Arc::new(settings.clone());
+        context.events.extend(queue.fullness());
         if before.last_value_key != settings.last_value_key {
             // What older messages have under a name that nobody asked for is not known.
             queue.index_keys();

@@ -85,6 +85,9 @@ impl Broker {
         queue.count -= 1;
         queue.bytes = queue.bytes.saturating_sub(gone.size);
         queue.totals.accepted += 1;
+        if queue.local.full {
+            events.extend(queue.fullness());
+        }
         if let Some(holder) = queue.local.holders.remove(seq) {
             self.remove_acquisition(holder);
         }

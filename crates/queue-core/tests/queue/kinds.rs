@@ -98,7 +98,7 @@ fn a_full_queue_that_rejects_says_so_and_takes_again_when_there_is_room() {
     host.send(queue, 1).unwrap();
     host.consumer(queue, 1);
     assert_eq!(host.send(queue, 2), Err(Refused::Full { queue: "q".into() }));
-    assert!(matches!(host.events[..], [Event::BodyGone { size: 2, .. }]));
+    assert!(matches!(host.events[..], [Event::Full(_), Event::BodyGone { size: 2, .. }]), "{:?}", host.events);
     let message = host.next().unwrap();
     host.settle(&message, Outcome::Accepted);
     host.send(queue, 3).unwrap();

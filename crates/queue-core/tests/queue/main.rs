@@ -7,6 +7,7 @@ mod consumers;
 mod dead_letters;
 mod facts;
 mod filters;
+mod fullness;
 mod grouped;
 mod heads;
 mod kinds;

@@ -351,7 +351,7 @@ fn a_full_queue_of_a_topic_keeps_a_message_from_no_other() {
     assert_eq!(send(), Ok(Done::Enqueued { copies: 2 }));
     assert_eq!(send(), Err(Refused::PartlyFull { queue: "full".into() }));
     assert_eq!([full, free].map(|queue| host.depth(queue)), [1, 2]);
-    assert_eq!(host.events, []);
+    assert_eq!(host.events, [Event::Full(full)], "no bytes are given up");
 }
 
 /// Sets aside what of a queue may be, for a command about it.

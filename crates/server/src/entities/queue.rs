@@ -109,6 +109,7 @@ fn row(queue: &QueueView, entity_type: &EntityType) -> Attributes {
         .count("redelivered", queue.redelivered)
         .count("deadLettered", queue.dead_lettered)
         .count("expired", queue.expired)
-        .count("dropped", queue.dropped);
+        .count("dropped", queue.dropped)
+        .flag("full", queue.full);
     settings_of(row, &queue.settings).done()
 }

@@ -456,6 +456,7 @@ impl Node {
     pub(super) fn queue_deleted(&mut self, place: Place, address: &str, _consumers: &[ConsumerId]) {
         self.unlead(address);
         self.filters.remove(&place);
+        self.fullness.forget(place);
         self.promised.remove(&place);
         self.starved.remove(&place);
         self.epoch += 1;

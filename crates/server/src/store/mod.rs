@@ -18,6 +18,7 @@ mod declared;
 mod deliver;
 mod entry;
 mod failure;
+mod fullness;
 mod graves;
 mod handle;
 mod journal;

@@ -11,6 +11,7 @@ use router_core::Now;
 use slab::Slab;
 
 use super::bodies::{Bodies, TRANSIENT};
+use super::fullness::Fullness;
 use super::journal::{Batch, InFlight, Journal, Waiter};
 use super::large::Large;
 use super::links::{Admission, Arrival, Destination, Link, Place, Receiver, Role, Sender, Side};
@@ -87,6 +88,8 @@ pub(super) struct Node {
     pub(super) reserved: u64,
     /// Bytes that receivers may write to messages: annotations, and why they reject them.
     pub(super) most_written: u64,
+    /// What was said of queues that are full.
+    pub(super) fullness: Fullness,
     /// That what they write was left out is said seldom.
     pub(super) left_out: Seldom,
     /// Old messages that are appended to the log once more.
@@ -188,6 +191,7 @@ impl Node {
             most_in_transactions: super::transactions::MOST_BYTES,
             most_queues: super::attach::MOST_QUEUES,
             most_written: memory.map_or(MOST_WRITTEN, |all| all / WRITTEN_SHARE),
+            fullness: Fullness::default(),
             left_out: Seldom::default(),
             relocation: Relocation::default(),
             checkpoint_every: super::upkeep::CHECKPOINT_EVERY,
@@ -417,6 +421,8 @@ impl Node {
             Event::QueueDeleted { queue, address, consumers } => {
                 self.queue_deleted(Place { side, queue }, &address, &consumers);
             }
+            Event::Full(queue) => self.has_filled(Place { side, queue }),
+            Event::Room(queue) => self.has_emptied(Place { side, queue }),
             Event::DeadLettered { .. } | Event::Dropped { .. } => {}
         }
     }

@@ -87,6 +87,8 @@ pub(crate) struct QueueView {
     pub(crate) expired: u64,
     /// Those that were refused or dropped for want of room, or as dead letters without an address.
     pub(crate) dropped: u64,
+    /// It has reached a limit, and has little room since.
+    pub(crate) full: bool,
 }
 
 /// A message in a queue.

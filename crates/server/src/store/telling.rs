@@ -9,7 +9,7 @@ impl Node {
     /// Tells of what happened beside commands.
     pub(super) fn tell(&self, side: Side, event: &Event) {
         match event {
-            Event::BodyGone { .. } => {}
+            Event::BodyGone { .. } | Event::Full(_) | Event::Room(_) => {}
             Event::QueueMade(queue) => {
                 let address = self.settings(Place { side, queue: *queue }).map_or("", |settings| &settings.address);
                 logging::log!(ROUTER_CORE, Info, "The queue '{address}' was made for dead letters or expired messages");

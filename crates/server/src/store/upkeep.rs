@@ -242,6 +242,7 @@ impl Node {
             dead_lettered: found.totals.dead_lettered,
             expired: found.totals.expired,
             dropped: found.totals.dropped + found.totals.refused,
+            full: found.full,
         })
     }
 

@@ -10,7 +10,7 @@ use crate::store::{QueueView, Report, report};
 /// Name without `waystation_queue_`, kind, what it is, and where it comes from.
 type Metric = (&'static str, Kind, &'static str, fn(&QueueView) -> u64);
 
-const METRICS: [Metric; 13] = [
+const METRICS: [Metric; 14] = [
     ("messages", Kind::Gauge, "Messages in the queue.", |queue| queue.messages),
     ("bytes", Kind::Gauge, "Bytes of these messages.", |queue| queue.bytes),
     ("acquired_messages", Kind::Gauge, "Those of them that consumers have and have not settled.", |queue| {
@@ -19,6 +19,9 @@ const METRICS: [Metric; 13] = [
     ("delayed_messages", Kind::Gauge, "Those of them that wait for their time.", |queue| queue.delayed),
     ("consumers", Kind::Gauge, "Links that receive from the queue, browsers included.", |queue| queue.consumers),
     ("producers", Kind::Gauge, "Links that send to the queue.", |queue| queue.producers),
+    ("full", Kind::Gauge, "1 if the queue has reached one of its limits and has had little room since.", |queue| {
+        u64::from(queue.full)
+    }),
     ("enqueued_total", Kind::Counter, "Messages that have come.", |queue| queue.enqueued),
     ("dequeued_total", Kind::Counter, "Messages that consumers have acknowledged.", |queue| queue.dequeued),
     ("delivered_total", Kind::Counter, "Deliveries to consumers, browsers not counted.", |queue| queue.delivered),
