@@ -1,6 +1,7 @@
 //! The start: what the log holds becomes the queues again.
 
 use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 use queue_core::{BodyRef, Broker, EntryIndex, Event, Output, Restore};
@@ -77,14 +78,29 @@ pub(super) fn open(
         log.release(entry, size);
     }
     let missing = log.keep_large(recovery.broker.files())?.missing;
-    if let Some(first) = missing.first() {
-        let (path, count) = (settings.path.display(), missing.len());
-        logging::log!(
-            ROUTER_CORE,
-            Error,
-            "{path}: the files of {count} large messages are gone, such as that of number {first}: these messages are not \
-             delivered, all others are; restore the store from a backup, or purge them"
-        );
+    if let Some(text) = what_is_missing(&settings.path, &missing) {
+        logging::log!(ROUTER_CORE, Error, "{text}");
     }
     Ok(Recovered { log: Arc::new(log), broker: recovery.broker, applied: recovery.applied })
+}
+
+/// What is said of large messages whose files are gone, if there are any.
+fn what_is_missing(path: &Path, missing: &[u64]) -> Option<String> {
+    let (path, count, first) = (path.display(), missing.len(), missing.first()?);
+    Some(format!(
+        "{path}: the files of {count} large messages are gone, such as that of number {first}: these messages are not \
+         delivered, all others are; restore the store from a backup, or purge them"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_said_how_many_large_messages_are_gone_and_what_to_do() {
+        let text = what_is_missing(Path::new("/s"), &[7, 8]).unwrap_or_default();
+        assert!(text.starts_with("/s: the files of 2 large messages are gone, such as that of number 7"), "{text}");
+        assert_eq!(what_is_missing(Path::new("/s"), &[]), None);
+    }
 }
