@@ -13,6 +13,7 @@ use crate::stats::Statistics;
 use crate::{Target, Wanted};
 use slab::Slab;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Bound;
 use std::sync::Arc;
 
 /// All queues of one store: a state machine in two halves.
@@ -135,7 +136,13 @@ impl Broker {
 
     /// The queues that are bound to a topic, by id.
     pub fn bound(&self, topic: TopicId) -> impl Iterator<Item = QueueId> + '_ {
-        self.topics.get(&topic).into_iter().flat_map(|topic| topic.queues.iter().copied())
+        self.bound_behind(topic, None)
+    }
+
+    /// Those of them behind one.
+    pub fn bound_behind(&self, topic: TopicId, last: Option<QueueId>) -> impl Iterator<Item = QueueId> + '_ {
+        let from = last.map_or(Bound::Unbounded, Bound::Excluded);
+        self.topics.get(&topic).into_iter().flat_map(move |topic| topic.queues.range((from, Bound::Unbounded)).copied())
     }
 
     /// What must be known of a message that goes there, to be read from its bytes by [`Facts::of`](crate::Facts::of).

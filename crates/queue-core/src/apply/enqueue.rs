@@ -95,7 +95,10 @@ impl Broker {
                 Target::Topic { topic, except } => {
                     if self.topics.contains_key(topic) {
                         found = true;
-                        queues.extend(self.bound(*topic).filter(|queue| !except.contains(queue)));
+                        // There may be very many of both.
+                        let mut except = except.clone();
+                        except.sort_unstable();
+                        queues.extend(self.bound(*topic).filter(|queue| except.binary_search(queue).is_err()));
                     }
                 }
             }

@@ -38,7 +38,7 @@ impl Node {
         let crowded = self.is_crowded(link);
         let logged = self.is_logged(link);
         let may_send = !self.is_stopping && !crowded && (!logged || self.journal.takes_more(self.enough_waits()));
-        let waiting = if logged { self.journal.waiting_bytes() } else { 0 };
+        let waiting = if logged { self.waiting_bytes() } else { self.admissions.waiting_bytes() };
         // The rest is for those that have credit for one message although there is no memory for it.
         let left = (self.most_waiting / 4 * 3).saturating_sub(waiting);
         let Self { links, brokers, promised, reserved, .. } = self;
@@ -92,7 +92,12 @@ impl Node {
     /// Whether a message finds no memory in which to wait for the disk. No sender has credit for more than there is; but one
     /// may send larger ones than before.
     pub(super) fn finds_no_memory(&self, bytes: u64) -> bool {
-        self.journal.waiting_bytes() + bytes > self.most_waiting
+        self.waiting_bytes() + bytes > self.most_waiting
+    }
+
+    /// The memory of messages that wait for the disk, or for filters.
+    fn waiting_bytes(&self) -> u64 {
+        self.journal.waiting_bytes() + self.admissions.waiting_bytes()
     }
 
     /// Whether a sender's messages go to the log.

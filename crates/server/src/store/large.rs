@@ -62,7 +62,7 @@ enum Progress {
 pub(super) enum Unfinished {
     /// There is none.
     No,
-    /// All of each has come, and is on its way into its file.
+    /// All of each has come, and is on its way into its file, or waits for filters.
     Here,
     /// Not all of one has come.
     Coming,
@@ -199,7 +199,7 @@ impl Node {
         links.into_iter().for_each(|link| self.gather(time, link));
         let mut left = self.large.incoming.values().filter(|incoming| of_it(incoming)).peekable();
         if left.peek().is_none() {
-            return Unfinished::No;
+            return if self.admissions.has_of(txn) { Unfinished::Here } else { Unfinished::No };
         }
         let is_here = |it: &Incoming| matches!(&it.progress, Progress::Writing { coming, .. } if coming.is_complete());
         if left.all(is_here) { Unfinished::Here } else { Unfinished::Coming }

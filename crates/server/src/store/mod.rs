@@ -10,6 +10,7 @@
 //! and is never contended.
 
 mod acquisition;
+mod admission;
 mod attach;
 mod backup;
 mod bodies;

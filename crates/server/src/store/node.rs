@@ -10,6 +10,7 @@ use queue_core::{BodyRef, Broker, Command, ConsumerId, EntryIndex, Event, Millis
 use router_core::Now;
 use slab::Slab;
 
+use super::admission::{Admissions, MOST_ASKED};
 use super::bodies::{Bodies, TRANSIENT};
 use super::fullness::Fullness;
 use super::journal::{Batch, InFlight, Journal, Waiter};
@@ -70,6 +71,9 @@ pub(super) struct Node {
     pub(super) waiting_filters: HashMap<BodyRef, Vec<(Side, ConsumerId)>>,
     /// Links whose next message is being read back.
     pub(super) waiting_links: HashMap<BodyRef, Vec<u32>>,
+    /// Messages that wait for the filters of subscriptions, and how many of these are asked in one turn.
+    pub(super) admissions: Admissions,
+    pub(super) most_asked: u32,
     /// Since when filters have been looking at messages in this turn.
     pub(super) looking: Option<Instant>,
     /// What receivers have said with flows before what they receive from was there.
@@ -182,6 +186,8 @@ impl Node {
             epoch: 1,
             waiting_filters: HashMap::new(),
             waiting_links: HashMap::new(),
+            admissions: Admissions::default(),
+            most_asked: MOST_ASKED,
             looking: None,
             early_flows: HashMap::new(),
             crowded: VecDeque::new(),
@@ -270,6 +276,7 @@ impl Node {
         let time = self.time(now);
         self.take_notes();
         self.take_large(now);
+        self.go_on_asking();
         self.look_at_time(time);
         self.apply_unlogged(time);
         self.distribute(now);
@@ -293,9 +300,11 @@ impl Node {
         self.checkpoint_if_due();
         self.bodies.trim();
         self.looking = None;
+        self.admissions.rest();
         let next = Side::BOTH.into_iter().filter_map(|side| self.brokers[side as usize].next_timeout()).min();
         let retry = self.journal.stuck.is_some().then_some(time + 1000);
-        let next = next.into_iter().chain(retry).min();
+        let asking = (!self.admissions.is_empty()).then_some(time);
+        let next = next.into_iter().chain(retry).chain(asking).min();
         self.signals.set_timer(next.map(|next| std::time::Duration::from_millis(next.saturating_sub(time).max(1))));
     }
 

@@ -8,6 +8,7 @@ use queue_core::{Body, Command, Enqueue, EntryIndex, Facts, Malformed, Millis, R
 use router_core::{Now, OutKey, Transmit, Transmitted};
 use smallvec::{SmallVec, smallvec};
 
+use super::admission::{Answers, Asking};
 use super::journal::Waiter;
 use super::links::{Arrival, Destination, Look, Place, Role, Side};
 use super::node::{Node, Pair};
@@ -53,7 +54,7 @@ impl Bytes {
         }
     }
 
-    fn beginning(&self) -> &[u8] {
+    pub(super) fn beginning(&self) -> &[u8] {
         match self {
             Self::Whole(whole) => whole.bytes(),
             Self::File { beginning, .. } => beginning,
@@ -61,7 +62,7 @@ impl Bytes {
     }
 
     /// What it takes in memory while it waits for the disk.
-    fn in_memory(&self) -> u64 {
+    pub(super) fn in_memory(&self) -> u64 {
         self.beginning().len() as u64
     }
 
@@ -167,6 +168,12 @@ impl Node {
         };
         match (sender.to, bytes) {
             (Destination::Named, bytes) => self.take_named(time, Early { arrival, bytes, said }),
+            (to, bytes)
+                if sender.look.filtered && matches!(to, Destination::Topic(_)) || self.admissions.has(arrival.link) =>
+            {
+                let (look, container, answers) = (sender.look.clone(), sender.container.clone(), Answers::default());
+                self.ask(Asking { time, arrival, bytes, said, to, look, container, answers });
+            }
             (Destination::Queue(to), Bytes::Whole(whole)) if !sender.look.filtered && said.txn.is_none() => {
                 // What most messages are.
                 match facts_of(whole.bytes(), |bytes| Facts::of_whole(bytes, time, &sender.look.wanted)) {
@@ -178,7 +185,7 @@ impl Node {
                 }
             }
             (to, bytes) => {
-                let commands = self.commands_for(time, to, &sender.look, &sender.container, &bytes);
+                let commands = self.commands_for(time, to, &sender.look, &sender.container, &bytes, Answers::default());
                 self.enqueue(arrival, commands, &bytes, said.txn.as_deref());
             }
         }
@@ -213,8 +220,9 @@ impl Node {
         let Early { arrival, bytes, said } = &early;
         let address = said.to.as_deref().unwrap_or_default();
         if let Some(to) = self.find(address) {
-            let commands = self.commands_for(time, to, &self.look_of(to), "", bytes);
-            return self.enqueue(*arrival, commands, bytes, said.txn.as_deref());
+            let Early { arrival, bytes, said } = early;
+            let (look, container, answers) = (self.look_of(to), "".into(), Answers::default());
+            return self.ask(Asking { time, arrival, bytes, said, to, look, container, answers });
         }
         match self.settings_of_template(address) {
             Ok(settings) => self.make_queue(settings, Waiter::Early(Box::new(early))),
@@ -237,7 +245,7 @@ impl Node {
     }
 
     /// Has a message put into its queues, at once or at the end of its transaction.
-    fn enqueue(
+    pub(super) fn enqueue(
         &mut self,
         arrival: Arrival,
         commands: Result<Commands, ErrorCondition>,
@@ -281,13 +289,14 @@ impl Node {
     }
 
     /// The commands that put a message into its queues, by side.
-    fn commands_for(
+    pub(super) fn commands_for(
         &self,
         time: Millis,
         to: Destination,
         look: &Look,
         container: &str,
         bytes: &Bytes,
+        answers: Answers,
     ) -> Result<Commands, ErrorCondition> {
         let facts = bytes.facts(time, &look.wanted)?;
         let message = opaque::sections(bytes.beginning());
@@ -303,12 +312,9 @@ impl Node {
             }
             Destination::Topic(topics) => {
                 let there = Side::BOTH.into_iter().filter(|side| look.sides[*side as usize]);
+                let Answers { mut except, .. } = answers;
                 let command = |side: Side| {
-                    let topic = topics[side as usize];
-                    let bound = self.brokers[side as usize].bound(topic).filter(|_| look.filtered);
-                    let except = bound
-                        .filter(|queue| self.keeps_out(Place { side, queue: *queue }, message, container))
-                        .collect();
+                    let (topic, except) = (topics[side as usize], std::mem::take(&mut except[side as usize]));
                     (side, enqueue(Target::Topic { topic, except }, facts.clone()))
                 };
                 there.map(command).collect()
@@ -391,6 +397,7 @@ impl Node {
     pub(super) fn sender_settled(&mut self, key: OutKey) {
         self.journal.forget_arrival(key);
         self.large.forget_arrival(key);
+        self.admissions.forget_arrival(key);
         if let Some((_, pair)) = self.pairs.iter_mut().find(|(_, pair)| pair.arrival.key == key) {
             pair.arrival.settled = true;
         }

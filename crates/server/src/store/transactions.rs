@@ -65,7 +65,7 @@ pub(super) struct Transaction {
     pub(super) receivers: BTreeSet<u32>,
     /// Its end has been asked for.
     pub(super) over: bool,
-    /// It ends when messages that are part of it are on disk: who has asked for it, and whether it is to fail.
+    /// It ends when messages that are part of it are on disk, or filters have been asked: who has asked for it, and whether it is to fail.
     ending: Option<(Arrival, bool)>,
 }
 

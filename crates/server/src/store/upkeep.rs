@@ -249,6 +249,7 @@ impl Node {
     /// Writes what is left, and closes the log.
     pub(super) fn close(&mut self) {
         let time = self.clock();
+        self.finish_asking();
         if let Err(refused) = self.journal.seal(time, true) {
             logging::log!(ROUTER_CORE, Warning, "What was said last is not stored: {}", refused.error);
         }

@@ -1,6 +1,7 @@
 //! Queues, with clients that speak AMQP over real sockets.
 
 mod acquisition;
+mod admission;
 mod basics;
 mod behind;
 mod bounds;
