@@ -142,7 +142,8 @@ impl Scenario {
         }
         let mut sent = 0;
         while sent < messages {
-            let batch = self.per_turn.min(messages - sent);
+            // Queues give little credit until they know how large a sender's messages are.
+            let batch = if sent == 0 { 1 } else { self.per_turn.min(messages - sent) };
             for _ in 0..batch {
                 sender.send();
             }

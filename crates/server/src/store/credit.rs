@@ -177,6 +177,10 @@ impl Sender {
     /// A message of so many bytes has come.
     pub(super) fn note_size(&mut self, bytes: u64) {
         let size = bytes + OVERHEAD;
+        if self.size == 0 {
+            // It had little only because nobody knew: it need not use up half of that first.
+            self.window = WINDOW;
+        }
         // Smaller ones count in time.
         self.size = size.max(self.size - self.size.saturating_sub(size) / 8);
     }
