@@ -3,7 +3,9 @@
 use crate::script::{Act, modes};
 use amqp::ErrorCondition;
 use amqp::terminus::{Source, TargetTerminus};
-use amqp_endpoint::{Connection, ConnectionConfig, Event, Input, LinkId, NewDelivery, NewLink, Now, SessionId, Side};
+use amqp_endpoint::{
+    Connection, ConnectionConfig, Event, Hold, Input, LinkId, NewDelivery, NewLink, Now, SessionId, Side,
+};
 use std::time::Duration;
 
 /// Events that one poll may bring, whatever came in: enough for every delivery that a disposition can speak of.
@@ -161,9 +163,10 @@ impl Owner {
                     self.connection.end_session(session, None);
                 }
             }
-            Act::Hold(session, hold) => {
-                if let Some(session) = pick(&self.sessions, session) {
-                    self.connection.hold_session(session, hold);
+            Act::Hold(number, hold) => {
+                if let Some(session) = pick(&self.sessions, number) {
+                    let why = if number % 2 == 0 { Hold::Lag } else { Hold::Memory };
+                    self.connection.hold_session(session, why, hold);
                 }
             }
             Act::Attach { session, name, sender, settled, second } => {
