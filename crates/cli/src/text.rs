@@ -1,4 +1,9 @@
-//! Numbers for people.
+//! Numbers and texts for people.
+
+/// A text of any number of lines, as [`logging::escaped`] has each of them: it commands no terminal.
+pub fn escaped_lines(text: &str) -> String {
+    text.split('\n').map(logging::escaped).collect::<Vec<_>>().join("\n")
+}
 
 /// A number rounded to a whole one, with commas between thousands.
 pub fn grouped(number: f64) -> String {

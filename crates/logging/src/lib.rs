@@ -27,6 +27,7 @@ mod sink;
 mod timestamp;
 
 pub use entry::{Entry, Origin};
+pub use escape::escaped;
 pub use level::{Level, LevelMask, UnknownLevel};
 pub use logger::{Counts, Logger};
 pub use module::Module;

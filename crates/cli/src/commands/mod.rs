@@ -24,6 +24,7 @@ use std::io::Write;
 
 use clap::{Parser, Subcommand};
 
+use crate::text::escaped_lines;
 pub use connect::ConnectArguments;
 pub use failure::Failure;
 
@@ -93,7 +94,7 @@ pub fn run(words: impl Iterator<Item = OsString>, out: &mut dyn Write, err: &mut
         Ok(()) => 0,
         Err(failure) => {
             let _ = out.flush();
-            let _ = writeln!(err, "waystation: {failure}");
+            let _ = writeln!(err, "waystation: {}", escaped_lines(&failure.to_string()));
             failure.code()
         }
     }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use amqp::message::{Body, Message, Properties};
 use amqp::{Map, Value};
 use clap::ValueEnum;
+use logging::escaped;
 
 use management::json::{dump, to_json};
 use management::repr::plain;
@@ -47,14 +48,19 @@ impl Shown<'_> {
             match content {
                 Value::Map(map) if section.as_text() != Some("body") => {
                     for (name, value) in map.iter() {
-                        writeln!(out, "{}.{}: {}", plain(section), plain(name), plain(value))?;
+                        line(out, &format!("{}.{}: {}", plain(section), plain(name), plain(value)))?;
                     }
                 }
-                content => writeln!(out, "{}: {}", plain(section), plain(content))?,
+                content => line(out, &format!("{}: {}", plain(section), plain(content)))?,
             }
         }
         writeln!(out)
     }
+}
+
+/// A line, whatever its values are.
+fn line(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    writeln!(out, "{}", escaped(text))
 }
 
 /// The body as bytes: bytes and text as they are, other values as JSON.
@@ -171,6 +177,12 @@ mod tests {
             "{\"header\": {\"priority\": 7}, \"properties\": {\"subject\": \"greeting\"}, \
              \"application_properties\": {\"n\": 3}, \"body\": \"hello\"}\n"
         );
+    }
+
+    #[test]
+    fn text_commands_no_terminal_and_keeps_to_its_lines() {
+        let text = printed(&Message::new(Body::Value("a\u{1b}[2J\nbody: b".into())), Format::Text);
+        assert_eq!(text, "body: a\\u{1b}[2J\\nbody: b\n\n");
     }
 
     #[test]

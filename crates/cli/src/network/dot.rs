@@ -19,7 +19,7 @@ pub(super) fn draw(picture: &Picture) -> String {
         };
         _ = writeln!(out, "  {} [label={label}, tooltip={}{shape}];", quoted(id), quoted(&paths.join("\n")));
         for path in paths {
-            _ = writeln!(out, "  // {}", path.replace(['\n', '\r'], " "));
+            _ = writeln!(out, "  // {}", logging::escaped(&path));
         }
     }
     for ((a, b), link) in &picture.links {
@@ -32,6 +32,7 @@ pub(super) fn draw(picture: &Picture) -> String {
 
 /// A string of the language.
 fn quoted(text: &str) -> String {
+    let text = crate::text::escaped_lines(text);
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 

@@ -91,7 +91,8 @@ fn routers(out: &mut String, picture: &Picture, places: &[(&String, f64, f64)]) 
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    // Control characters are no part of XML.
+    logging::escaped(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

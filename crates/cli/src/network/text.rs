@@ -1,6 +1,9 @@
 //! The picture for terminals.
 
+use std::borrow::Cow;
 use std::fmt::Write;
+
+use logging::escaped;
 
 use super::picture::Picture;
 
@@ -11,8 +14,11 @@ const GAP: usize = 2;
 pub(super) fn draw(picture: &Picture) -> String {
     let ids: Vec<&String> = picture.routers.keys().collect();
     let count = ids.len();
-    let mut out =
-        format!("Network of {count} router{}, seen from {}\n", if count == 1 { "" } else { "s" }, picture.asked);
+    let mut out = format!(
+        "Network of {count} router{}, seen from {}\n",
+        if count == 1 { "" } else { "s" },
+        escaped(&picture.asked)
+    );
     let routers = picture.routers.iter().map(|(id, router)| vec![id.clone(), router.description()]);
     table(&mut out, "Routers", vec!["router", "what it is"], routers.collect());
     let links = picture.links.iter().map(|((a, b), link)| vec![format!("{a} --- {b}"), link.label()]);
@@ -37,17 +43,19 @@ fn table(out: &mut String, title: &str, headers: Vec<&str>, rows: Vec<Vec<String
     if rows.is_empty() {
         return;
     }
-    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column)).map(String::as_str);
+    let headers: Vec<Cow<'_, str>> = headers.into_iter().map(escaped).collect();
+    let rows: Vec<Vec<Cow<'_, str>>> = rows.iter().map(|row| row.iter().map(|cell| escaped(cell)).collect()).collect();
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column)).map(Cow::as_ref);
     let length = |text: &str| text.chars().count();
-    let width = |column: usize| cells(column).chain([headers[column]]).map(length).max().unwrap_or(0) + GAP;
+    let width = |column: usize| cells(column).chain([headers[column].as_ref()]).map(length).max().unwrap_or(0) + GAP;
     let widths: Vec<usize> = (0..headers.len()).map(width).collect();
-    let line = |row: &[&str]| {
+    let line = |row: &[Cow<'_, str>]| {
         let padded = row.iter().zip(&widths).map(|(text, width)| format!("{text:width$}"));
         format!("{:GAP$}{}\n", "", padded.collect::<String>().trim_end())
     };
     _ = write!(out, "\n{title}\n{}{:GAP$}{}\n", line(&headers), "", "=".repeat(widths.iter().sum()));
     for row in &rows {
-        out.push_str(&line(&row.iter().map(String::as_str).collect::<Vec<_>>()));
+        out.push_str(&line(row));
     }
 }
 

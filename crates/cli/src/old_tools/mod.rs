@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use crate::client::ClientError;
 use crate::python::argparse::Stop;
+use crate::text::escaped_lines;
 
 /// The version of the tools whose command lines and outputs these are: what `--version` prints, because scripts decide
 /// by it what they can ask for.
@@ -49,7 +50,7 @@ pub fn finish(result: Result<(), Ended>, out: &mut dyn Write, err: &mut dyn Writ
         Ok(()) => (0, out.flush()),
         Err(Ended::Stop(Stop::Answer(text))) => (0, out.write_all(text.as_bytes())),
         Err(Ended::Stop(Stop::Usage(text))) => (2, err.write_all(text.as_bytes())),
-        Err(Ended::Failed(error)) => (1, writeln!(out, "{}: {error}", error.class())),
+        Err(Ended::Failed(error)) => (1, writeln!(out, "{}: {}", error.class(), escaped_lines(&error.to_string()))),
         Err(Ended::Output(error)) => (1, Err(error)),
     };
     // Nobody is left to be told when the output itself is closed.

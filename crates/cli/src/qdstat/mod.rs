@@ -11,6 +11,7 @@ use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use amqp::Value;
+use logging::escaped;
 
 use crate::client::{Client, ClientError, ConnectOptions, Node};
 use crate::old_tools::{Ended, connect_options, finish, node_address};
@@ -66,7 +67,7 @@ pub fn show(request: &Request, options: &ConnectOptions, address: &str, out: &mu
         for address in routers {
             // `amqp:/_topo/0/<id>/$management`
             let address = address.strip_prefix("amqp:/").unwrap_or(&address);
-            writeln!(out, "Router  {}\n", address.split('/').nth(2).unwrap_or(address))?;
+            writeln!(out, "Router  {}\n", escaped(address.split('/').nth(2).unwrap_or(address)))?;
             source.node = Node::attach(source.client, address)?;
             print(&mut source, request, out)?;
             writeln!(out)?;
@@ -98,7 +99,7 @@ fn routers(source: &mut Source<'_>) -> Result<Vec<String>, ClientError> {
 /// What stands above a report of one router.
 fn frame(source: &mut Source<'_>, out: &mut dyn Write) -> Result<(), Ended> {
     let router = source.router()?;
-    writeln!(out, "{}\n{}\n", now(), cells::plain(&router, "id"))?;
+    writeln!(out, "{}\n{}\n", now(), escaped(&cells::plain(&router, "id")))?;
     Ok(())
 }
 

@@ -1,6 +1,11 @@
 //! What a report is made of, and how it is laid out.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
+
+use logging::escaped;
+
+use crate::text::escaped_lines;
 
 /// A table with a title.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,14 +39,15 @@ impl Block {
         Self::Line(String::new())
     }
 
-    /// Writes it; tables as comma-separated values if `csv`.
+    /// Writes it; tables as comma-separated values if `csv`. Names that others have chosen make no line of their own, and command
+    /// no terminal.
     ///
     /// # Errors
     /// If the output does not take it.
     pub fn write(&self, out: &mut dyn Write, csv: bool) -> io::Result<()> {
         match self {
-            Self::Line(text) => writeln!(out, "{text}"),
-            Self::Table(table) if table.rows.is_empty() => writeln!(out, "{}", table.title),
+            Self::Line(text) => writeln!(out, "{}", escaped_lines(text)),
+            Self::Table(table) if table.rows.is_empty() => writeln!(out, "{}", escaped(&table.title)),
             Self::Table(table) if csv => table.write_csv(out),
             Self::Table(table) => table.write_text(out),
         }
@@ -53,22 +59,24 @@ const GAP: &str = "  ";
 
 impl Table {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let rows: Vec<Vec<Cow<'_, str>>> =
+            self.rows.iter().map(|row| row.iter().map(|cell| escaped(cell)).collect()).collect();
         let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column)).map(String::as_str);
+            let cells = rows.iter().filter_map(|row| row.get(column)).map(Cow::as_ref);
             cells.chain([self.headers[column]]).map(|text| text.chars().count()).max().unwrap_or(0) + GAP.len()
         };
         let widths: Vec<usize> = (0..self.headers.len()).map(width).collect();
-        writeln!(out, "{}", self.title)?;
+        writeln!(out, "{}", escaped(&self.title))?;
         write_line(out, &widths, self.headers.iter().copied())?;
         writeln!(out, "{GAP}{}", "=".repeat(widths.iter().sum()))?;
-        self.rows.iter().try_for_each(|row| write_line(out, &widths, row.iter().map(String::as_str)))
+        rows.iter().try_for_each(|row| write_line(out, &widths, row.iter().map(Cow::as_ref)))
     }
 
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        let cell =
-            |text: &str| if text.is_empty() { String::new() } else { format!("\"{}\"", text.replace('"', "\"\"")) };
+        let quoted = |text: &str| format!("\"{}\"", escaped(text).replace('"', "\"\""));
+        let cell = |text: &str| if text.is_empty() { String::new() } else { quoted(text) };
         let line = |cells: Vec<String>| cells.join(",");
-        writeln!(out, "{}", self.title)?;
+        writeln!(out, "{}", escaped(&self.title))?;
         writeln!(out, "{}", line(self.headers.iter().map(|text| cell(text)).collect()))?;
         self.rows.iter().try_for_each(|row| writeln!(out, "{}", line(row.iter().map(|text| cell(text)).collect())))
     }
@@ -121,6 +129,21 @@ mod tests {
     fn csv_quotes_what_is_there_and_leaves_the_rest_empty() {
         let text = "Link Routes\n\"address\",\"dir\",\"status\"\n\"lp.*\",\"out\",\n\"a\"\"b\",,\"active\"\n";
         assert_eq!(written(&links(), true), text);
+    }
+
+    #[test]
+    fn names_command_no_terminal_make_no_row_and_are_otherwise_as_they_are() {
+        let rows =
+            vec![vec!["a\u{1b}[2J\nb".to_owned(), "x".to_owned()], vec!["zweiköpfig 漢字".to_owned(), "y".to_owned()]];
+        let block = Block::Table(Table { title: "\u{9b}T".to_owned(), headers: vec!["address", "n"], rows });
+        assert_eq!(
+            written(&block, true),
+            "\\u{9b}T\n\"address\",\"n\"\n\"a\\u{1b}[2J\\nb\",\"x\"\n\"zweiköpfig 漢字\",\"y\"\n"
+        );
+        assert_eq!(
+            written(&block, false),
+            "\\u{9b}T\n  address        n\n  ==================\n  a\\u{1b}[2J\\nb  x\n  zweiköpfig 漢字  y\n"
+        );
     }
 
     #[test]

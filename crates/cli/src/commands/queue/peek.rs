@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use amqp::{Map, Value};
 use clap::Args;
+use logging::escaped;
 use management::Attributes;
 use management::client::Request;
 use management::repr::plain;
@@ -81,19 +82,24 @@ fn moment(at: i64) -> String {
     }
 }
 
+/// A line, whatever its values are.
+fn line(out: &mut dyn Write, text: &str) -> std::io::Result<()> {
+    writeln!(out, "{}", escaped(text))
+}
+
 /// A line for each thing: maps one level deep, as `waystation receive --format text` has them.
 fn write_message(message: &Map, out: &mut dyn Write) -> Result<(), Failure> {
     for (name, value) in message.iter() {
         match value {
             Value::Map(map) if name.as_text() != Some("body") => {
                 for (key, value) in map.iter() {
-                    writeln!(out, "{}.{}: {}", plain(name), plain(key), shown(value))?;
+                    line(out, &format!("{}.{}: {}", plain(name), plain(key), shown(value)))?;
                 }
             }
             Value::Null if name.as_text() == Some("body") => {
                 writeln!(out, "body: larger than is shown; --body-bytes N shows N bytes")?;
             }
-            value => writeln!(out, "{}: {}", plain(name), shown(value))?,
+            value => line(out, &format!("{}: {}", plain(name), shown(value)))?,
         }
     }
     Ok(())
