@@ -5,7 +5,7 @@ mod support;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use support::{Done, Router, WAYSTATION, run};
+use support::{Done, Router, WAYSTATION, run, run_with};
 
 /// Far more than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -261,4 +261,50 @@ fn a_topic_with_messages_is_deleted_by_force_only() {
     assert!(refused.contains("'news' is in use: a subscription has messages"), "{refused}");
     stored.out("manage delete --type topic --name news --force");
     assert!(!stored.out("queue list").contains("news"));
+}
+
+#[test]
+fn large_messages_whose_files_are_gone_are_named_by_verify_backup_and_restore_and_all_else_is_copied() {
+    let stored = Stored::start("lost", "queue {\n address: orders\n}\n");
+    let large = "x".repeat(200_000);
+    let sent = run_with(WAYSTATION, &format!("send orders --url {} --timeout 30", stored.router.bus), &large);
+    assert_eq!(sent.status, 0, "{}", sent.err);
+    stored.out("send orders small");
+    let file = std::fs::read_dir(stored.path.join("large")).expect("it is there").next();
+    let file = file.expect("it has a file").expect("it can be read").path();
+    std::fs::remove_file(&file).expect("it can be removed");
+    let copies: Vec<PathBuf> = ["running", "stopped", "again"].map(|name| stored.path.with_extension(name)).into();
+    let [running, stopped, again] = [0, 1, 2].map(|at: usize| copies[at].display().to_string());
+    let name = file.file_name().expect("it has one").to_string_lossy().into_owned();
+    let names_it = |done: &Done| {
+        let named = done.out.contains(&name) && done.out.contains("message 4-0 of the queue 'orders'");
+        assert!(done.status == 1 && named, "{}{}", done.out, done.err);
+    };
+    let done = stored.run(&format!("backup {running}"));
+    names_it(&done);
+    assert!(done.err.contains("everything else is"), "{}", done.err);
+    stored.router.terminate();
+    let store = stored.path.display().to_string();
+    let begun = Instant::now();
+    let done = loop {
+        // Until it has closed the store there is no answer.
+        let done = run(WAYSTATION, &format!("log verify {store}"));
+        if done.status != 2 {
+            break done;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{}", done.err);
+    };
+    names_it(&done);
+    let told = run(WAYSTATION, &format!("log verify {store} --json"));
+    let told = json(&told.out);
+    assert_eq!(
+        (&told["whole"], &told["missing"][0]["message"]),
+        (&false.into(), &"message 4-0 of the queue 'orders'".into())
+    );
+    names_it(&run(WAYSTATION, &format!("backup {stopped} --store {store}")));
+    names_it(&run(WAYSTATION, &format!("restore {running} {again}")));
+    drop(stored);
+    for copy in copies {
+        let _ = std::fs::remove_dir_all(copy);
+    }
 }

@@ -65,7 +65,7 @@ pub use overlay::{Death, MAX_ANNOTATIONS, Overlay, Reason};
 pub use peek::{Extent, Living, Peeked};
 pub use ranges::Ranges;
 pub use settings::{DEFAULT_DELIVERY_LIMIT, Lifetime, Overflow, QueueSettings};
-pub use snapshot::{Restore, RestoreError, Snapshot};
+pub use snapshot::{InFile, Restore, RestoreError, Snapshot};
 pub use stats::{Statistics, Totals};
 pub use topics::subscription_address;
 pub use wire::CodecError;

@@ -9,11 +9,11 @@ pub use restore::{Restore, RestoreError};
 
 use crate::broker::{Broker, Topic};
 use crate::duplicates::Duplicates;
-use crate::ids::{PRIORITIES, QueueId, TopicId};
+use crate::ids::{PRIORITIES, QueueId, Seq, TopicId};
 use crate::queue::Queue;
 use crate::settings::QueueSettings;
 use crate::stats::Totals;
-use crate::store::Chunk;
+use crate::store::{CHUNK, Chunk, Entry};
 use crate::wire::Put;
 use crate::{BodyRef, EntryIndex};
 use std::collections::BTreeMap;
@@ -153,6 +153,35 @@ impl Snapshot {
         match written {
             Ok(()) => bytes,
         }
+    }
+}
+
+/// A message that has a file of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InFile {
+    /// The number of the file.
+    pub file: u64,
+    /// The address of the queue that the message is in.
+    pub queue: Arc<str>,
+    /// Its place there.
+    pub seq: Seq,
+}
+
+impl Snapshot {
+    /// All messages that have a file of their own. Looks at every message.
+    pub fn in_files(&self) -> impl Iterator<Item = InFile> + '_ {
+        self.queues.iter().flat_map(|queue| {
+            queue.chunks.iter().flat_map(move |(lane, number, chunk)| {
+                let in_file = move |(slot, entry): (usize, Entry)| match entry.body() {
+                    BodyRef::Large { file } => {
+                        let seq = Seq::new((*lane).into(), number * CHUNK as u64 + slot as u64);
+                        Some(InFile { file, queue: Arc::clone(&queue.settings.address), seq })
+                    }
+                    BodyRef::Log { .. } => None,
+                };
+                chunk.entries().into_iter().filter_map(in_file)
+            })
+        })
     }
 }
 

@@ -38,6 +38,14 @@ pub enum OpenError {
         /// What to do.
         remedy: &'static str,
     },
+    /// Something else has the name of a file that holds something.
+    #[error(
+        "{path}: is no file but a directory, a link or the like; move it away, and put the file back that was there, or {RESTORE}"
+    )]
+    NoFile {
+        /// What has the name.
+        path: PathBuf,
+    },
     /// Written by a version of this program that this one does not know.
     #[error(
         "{file}: has format version {found}, and this program knows {known}; open it with the program that wrote it"

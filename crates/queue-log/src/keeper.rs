@@ -7,6 +7,7 @@ use crate::checksum::Seed;
 use crate::disk::{self, DiskFile, Mode};
 use crate::format::header::Header;
 use crate::format::names;
+use crate::presence::{Look, SELDOM};
 use crate::segment::Prepared;
 use crate::shared::{Shared, Spare, Step};
 use std::io::{self, IoSlice};
@@ -31,6 +32,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(crate) struct Keeper {
     shared: Arc<Shared>,
     making: Option<Making>,
+    /// When it was seen last that all files are still there.
+    look: Look,
 }
 
 /// A file that is about to become a segment.
@@ -42,12 +45,15 @@ struct Making {
 
 impl Keeper {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Keeper { shared, making: None }
+        Keeper { shared, making: None, look: Look::every(SELDOM) }
     }
 
     /// The keeper's thread.
     pub(crate) fn run(mut self) {
         loop {
+            if self.look.is_due() && !self.shared.finds_all() {
+                break;
+            }
             match self.step() {
                 Step::Worked => {}
                 Step::Over => break,
@@ -60,7 +66,7 @@ impl Keeper {
                     match step {
                         Step::Paced => drop(keeper.wait_for(&mut state, PACE)),
                         Step::Blocked => drop(keeper.wait_for(&mut state, PATIENCE)),
-                        _ => keeper.wait(&mut state),
+                        _ => drop(keeper.wait_for(&mut state, SELDOM)),
                     }
                 }
             }

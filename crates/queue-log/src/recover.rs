@@ -19,3 +19,10 @@ pub trait Recover {
     /// If it is of no use: the store is not opened then.
     fn entry(&mut self, entry: &Entry<'_>) -> Result<(), HostError>;
 }
+
+/// One that can say which large messages there should be.
+pub trait Inventory: Recover {
+    /// The id of each large message that is named by what it was given, and what people call the message: where it is. A file
+    /// that several messages share has as many of these.
+    fn large(&self) -> Vec<(u64, String)>;
+}

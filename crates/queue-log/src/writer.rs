@@ -4,6 +4,7 @@
 use crate::checksum::Seed;
 use crate::disk::{self, DiskFile};
 use crate::format::record::{self, Head, Kind};
+use crate::presence::{Look, OFTEN};
 use crate::segment::Segment;
 use crate::shared::{Queued, Shared, State, Step};
 use std::io::IoSlice;
@@ -29,6 +30,8 @@ pub(crate) struct Writer {
     unwritten: Option<Batch>,
     /// The proof that the last write was synced is there, or nothing was written.
     marked: bool,
+    /// When it was seen last that the segment is still there.
+    look: Look,
 }
 
 /// What is written and synced at once, all into one segment.
@@ -50,7 +53,7 @@ enum Piece {
 
 impl Writer {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Writer { shared, scratch: Vec::new(), unwritten: None, marked: true }
+        Writer { shared, scratch: Vec::new(), unwritten: None, marked: true, look: Look::every(OFTEN) }
     }
 
     /// The writer's thread.
@@ -120,6 +123,9 @@ impl Writer {
             return Step::Over;
         }
         self.shared.counters.synced(began.elapsed());
+        if self.look.is_due() && !self.shared.finds(&*batch.file, &batch.path) {
+            return Step::Over;
+        }
         self.done(batch);
         Step::Worked
     }

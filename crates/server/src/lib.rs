@@ -23,6 +23,7 @@ mod store;
 mod telemetry;
 
 pub use options::{ConfigSource, DaemonOptions, ExitStatus, OnReady, Options};
+pub use store::StoreContents;
 
 use control::plane::{End, Plane};
 use process::daemon::{Fork, StatusPipe};

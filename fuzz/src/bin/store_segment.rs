@@ -7,7 +7,7 @@
 use libfuzzer_sys::arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use queue_log::forge::{self, Forged};
-use queue_log::{Entry, FaultyDisk, HostError, Item, Log, Notice, Recover, Settings, Watcher, dump, verify};
+use queue_log::{Entry, FaultyDisk, HostError, Inventory, Item, Log, Notice, Recover, Settings, Watcher, dump, verify};
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -90,7 +90,7 @@ fn patched(patch: &[u8]) -> Vec<u8> {
 /// Everything that one does with a store.
 fn look(disk: &FaultyDisk) {
     let dir = Path::new(STORE);
-    let verified = verify(disk, dir).expect("the disk does not fail");
+    let verified = verify(disk, dir, &mut Host { next: None }).expect("the disk does not fail");
     let mut whole = Vec::new();
     let flow = dump(disk, dir, &mut |item| {
         if let Item::Entry { entry, .. } = item {
@@ -125,6 +125,12 @@ fn look(disk: &FaultyDisk) {
 /// A host that wants entries in order.
 struct Host {
     next: Option<u64>,
+}
+
+impl Inventory for Host {
+    fn large(&self) -> Vec<(u64, String)> {
+        vec![(3, "a message".to_owned())]
+    }
 }
 
 impl Recover for Host {

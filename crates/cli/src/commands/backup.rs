@@ -1,11 +1,12 @@
 //! `waystation backup` and `waystation restore`.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use amqp::Value;
 use clap::Args;
+use logging::escaped;
 use management::Attributes;
 use management::client::{Key, Request};
 use management::schema::STORE;
@@ -19,7 +20,8 @@ use crate::client::{Client, ClientError, Node};
 ///
 /// A running router makes the backup itself, while it goes on serving; it is complete when this command ends, and has everything
 /// that was confirmed when it began. Every checksum is checked on the way. The store of a router that does not run is copied with
-/// --store. Exit status: 0 if the backup is complete, 1 if not.
+/// --store. Large messages whose files are gone are named, and everything else is copied. Exit status: 0 if the backup is complete, 1 if
+/// not.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -48,7 +50,8 @@ pub(super) struct BackupArguments {
 
 /// Make a store of a backup
 ///
-/// The backup is checked first; nothing is written if it is damaged or was not finished. Then set the `path` of the router's store to the
+/// The backup is checked first; nothing is written if it is damaged or was not finished. What was written is checked, too. Large messages
+/// whose files are not in the backup are named, and everything else is there. Then set the `path` of the router's store to the
 /// new directory, or put it where the old one was. Exit status: 0 if the store is complete, 1 if not.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -67,8 +70,8 @@ pub(super) struct RestoreArguments {
 pub(super) fn backup(arguments: &BackupArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let to = &arguments.to;
     if let Some(store) = &arguments.store {
-        let copied = queue_log::restore(&RealDisk, store, to).map_err(|error| Failure::Told(error.to_string()))?;
-        return tell(&copied, &format!("{} is a backup of {}", to.display(), store.display()), out);
+        let copied = copy(store, to)?;
+        return tell(&copied, &lines(&copied), &format!("{} is a backup of {}", to.display(), store.display()), out);
     }
     let to = std::path::absolute(to).map_err(|error| Failure::Told(format!("{}: {error}", to.display())))?;
     let answer = ask(arguments, &to.to_string_lossy())?;
@@ -78,14 +81,28 @@ pub(super) fn backup(arguments: &BackupArguments, out: &mut dyn Write) -> Result
         last: number("last"),
         files: usize::try_from(number("files")).unwrap_or(usize::MAX),
         bytes: number("bytes"),
+        missing: Vec::new(),
     };
-    tell(&copied, &format!("{} is a backup of the router's store", to.display()), out)
+    let missing = answer.get("missing").and_then(Value::as_list).unwrap_or_default();
+    let missing: Vec<&str> = missing.iter().filter_map(Value::as_str).collect();
+    tell(&copied, &missing, &format!("{} is a backup of the router's store", to.display()), out)
 }
 
 pub(super) fn restore(arguments: &RestoreArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let RestoreArguments { from, to } = arguments;
-    let copied = queue_log::restore(&RealDisk, from, to).map_err(|error| Failure::Told(error.to_string()))?;
-    tell(&copied, &format!("{} is a store as it was in {}", to.display(), from.display()), out)
+    let copied = copy(from, to)?;
+    tell(&copied, &lines(&copied), &format!("{} is a store as it was in {}", to.display(), from.display()), out)
+}
+
+/// Copies a store that no router has open.
+fn copy(from: &Path, to: &Path) -> Result<Copied, Failure> {
+    let copied = queue_log::restore(&RealDisk, from, to, server::StoreContents::default);
+    copied.map_err(|error| Failure::Told(error.to_string()))
+}
+
+/// What is not in a copy, a line for each message.
+fn lines(copied: &Copied) -> Vec<String> {
+    copied.missing.iter().map(|of| format!("{}: {}", of.file.display(), of.message)).collect()
 }
 
 /// Has the running router make it.
@@ -111,10 +128,20 @@ fn ask(arguments: &BackupArguments, to: &str) -> Result<Attributes, Failure> {
     Ok(answer.as_map().map(Attributes::from_map).unwrap_or_default())
 }
 
-fn tell(copied: &Copied, what: &str, out: &mut dyn Write) -> Result<(), Failure> {
-    let Copied { checkpoint, last, files, bytes } = copied;
-    Ok(writeln!(
+fn tell(copied: &Copied, missing: &[impl AsRef<str>], what: &str, out: &mut dyn Write) -> Result<(), Failure> {
+    let Copied { checkpoint, last, files, bytes, .. } = copied;
+    for line in missing {
+        writeln!(out, "{}", super::log::not_there(&escaped(line.as_ref())))?;
+    }
+    writeln!(
         out,
         "{what}: {files} files, {bytes} bytes, up to entry {last}, snapshot at entry {checkpoint}; all checksums are right"
-    )?)
+    )?;
+    match missing.len() {
+        0 => Ok(()),
+        1 => Err(Failure::Told("a large message is not in it, as its file is gone; everything else is".to_owned())),
+        many => Err(Failure::Told(format!(
+            "{many} large messages are not in it, as their files are gone; everything else is"
+        ))),
+    }
 }

@@ -23,7 +23,8 @@ pub static STORE: EntityType = EntityType::new(
 .calls(&[Call {
     name: "BACKUP",
     description: "Copies the store, as it is now, while it goes on. The answer has `last`, the number of the last entry in the \
-                  backup, `checkpoint`, that of its snapshot, and `files` and `bytes`, how many were copied.",
+                  backup, `checkpoint`, that of its snapshot, `files` and `bytes`, how many were copied, \
+                  and `missing`, the large messages that are not in it because their files are gone: all others are.",
     arguments: &[required("to", "The directory, on the router's machine; it must be empty, or not exist.")],
 }])
 .attributes(&[

@@ -5,10 +5,11 @@ use super::Copied;
 use super::files::Target;
 use crate::checksum::Seed;
 use crate::disk::{DiskFile, Mode};
-use crate::error::{LogError, OpenError, Place, RESTORE};
+use crate::error::{LogError, OpenError, Place, RESTORE, ReadError};
 use crate::format::header::DATA;
 use crate::format::identity::Identity;
 use crate::format::names;
+use crate::inspect::{check_large, missing};
 use crate::keeper::absent_is_fine;
 use crate::log::Log;
 use crate::recovery;
@@ -30,6 +31,8 @@ struct Extent {
     last: u64,
     synced: (u64, u32),
     unfinished: BTreeSet<u64>,
+    /// The large message that comes next: those from this one on are later than the backup.
+    next_large: u64,
 }
 
 /// A segment, up to a place.
@@ -49,9 +52,12 @@ impl Log {
     /// is checked on the way. The backup is complete when this returns; [`restore`](crate::restore) makes a store of it,
     /// and [`verify`](crate::verify) checks it. Takes a while, so it wants a thread.
     ///
+    /// `large` is asked while nothing can be removed, what large messages there are, as by [`Inventory::large`](crate::Inventory::large).
+    /// Those whose files are not there are left out, and [said](Copied::missing).
+    ///
     /// # Errors
     /// If the directory is not empty, something is corrupt, the disk fails, or the log has failed.
-    pub fn backup(&self, to: &Path) -> Result<Copied, OpenError> {
+    pub fn backup(&self, to: &Path, large: impl FnOnce() -> Vec<(u64, String)>) -> Result<Copied, OpenError> {
         let pin = Pin::new(&self.shared)?;
         let mut target = Target::new(&*self.shared.disk, to)?;
         let extent = self.shared.extent();
@@ -63,14 +69,15 @@ impl Log {
             let to = to.join(names::SEGMENTS).join(name);
             target.copy(&*piece.file, &to, u64::from(bytes), u64::from(piece.size))?;
         }
-        self.shared.copy_large(&extent, &mut target)?;
+        let unfinished = self.shared.copy_large(&extent, &mut target)?;
+        let missing = missing(&*self.shared.disk, self.shared.dir(), &large(), |file| unfinished.contains(file))?;
         target.sync()?;
         // Last: a backup that was not finished has none, and cannot be opened.
         let identity = Identity { store: self.shared.store, run: self.shared.run, synced: extent.synced };
         recovery::write_identity(&*self.shared.disk, to, &identity)?;
         drop(pin);
         let (files, bytes) = (target.files, target.bytes);
-        Ok(Copied { checkpoint: extent.checkpoint, last: extent.last, files, bytes })
+        Ok(Copied { checkpoint: extent.checkpoint, last: extent.last, files, bytes, missing })
     }
 }
 
@@ -101,6 +108,7 @@ impl Shared {
             last: state.durable,
             synced: recovery::synced(&state),
             unfinished: state.large_open.clone(),
+            next_large: u64::from(self.run) << 32 | state.next_large,
         }
     }
 
@@ -126,23 +134,39 @@ impl Shared {
         target.copy(&*file, &target.dir.join(names::snapshot(index)), bytes, bytes)
     }
 
-    /// Large messages that entries may name.
-    fn copy_large(&self, extent: &Extent, target: &mut Target<'_>) -> Result<(), OpenError> {
+    /// Large messages that entries may name. Gives the files that have no end.
+    fn copy_large(&self, extent: &Extent, target: &mut Target<'_>) -> Result<Vec<PathBuf>, OpenError> {
         let folder = self.dir().join(names::LARGE);
+        let mut unfinished = Vec::new();
         for name in self.disk.list(&folder).place("read", &folder)? {
-            if names::large_id(&name).is_none_or(|id| extent.unfinished.contains(&id)) {
-                continue;
-            }
+            let was_there = |id: &u64| *id < extent.next_large && !extent.unfinished.contains(id);
+            let Some(id) = names::large_id(&name).filter(was_there) else { continue };
             let path = folder.join(&name);
             let file = match self.disk.open(&path, Mode::Read) {
                 // It was given up before it was finished.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 other => other.place("open", &path)?,
             };
+            match check_large(Arc::clone(&file), &path, &self.store, id) {
+                Ok(_) => {}
+                Err(ReadError::Unfinished { file }) => {
+                    unfinished.push(file);
+                    continue;
+                }
+                Err(ReadError::Io { source, .. }) => return Err(source).place("read", &path),
+                Err(ReadError::CorruptMessage { offset, .. }) => {
+                    let what = "a block's checksum does not hold".to_owned();
+                    return Err(OpenError::Corrupt { file: path, offset, what, remedy: RESTORE });
+                }
+                Err(other) => {
+                    let what = other.to_string();
+                    return Err(OpenError::Corrupt { file: path, offset: 0, what, remedy: RESTORE });
+                }
+            }
             let bytes = file.size().place("read", &path)?;
             target.copy(&*file, &target.dir.join(names::LARGE).join(name), bytes, bytes)?;
         }
-        Ok(())
+        Ok(unfinished)
     }
 }
 

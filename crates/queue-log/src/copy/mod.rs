@@ -6,6 +6,8 @@ mod restore;
 
 pub use restore::restore;
 
+use crate::inspect::Missing;
+
 /// What was copied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Copied {
@@ -17,4 +19,6 @@ pub struct Copied {
     pub files: usize,
     /// Bytes written.
     pub bytes: u64,
+    /// Large messages that are not in the copy, as their files were not there any more. Everything else is.
+    pub missing: Vec<Missing>,
 }

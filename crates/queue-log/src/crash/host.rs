@@ -3,7 +3,7 @@
 use crate::entry::Entry;
 use crate::error::HostError;
 use crate::log::Log;
-use crate::recover::Recover;
+use crate::recover::{Inventory, Recover};
 use crate::settings::{Notice, Watcher};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -88,6 +88,12 @@ impl Recover for Opening {
         assert_eq!(entry.len(), parts.len());
         self.released.extend(self.state.apply(entry.index(), &parts));
         Ok(())
+    }
+}
+
+impl Inventory for Opening {
+    fn large(&self) -> Vec<(u64, String)> {
+        Vec::new()
     }
 }
 

@@ -1,6 +1,6 @@
 //! One run: a store is used for a while, and at each operation of its disk the power is cut.
 
-use super::host::{Ear, State};
+use super::host::{Ear, Opening, State};
 use super::model::{DIR, Model, Opened, settings};
 use crate::copy::restore;
 use crate::disk::{Fault, FaultyDisk, Random};
@@ -189,7 +189,7 @@ impl Run {
         let after = if kill { disk.after_kill() } else { disk.after_power_cut(self.random.next()) };
         after.set_capacity(None);
         if self.random.below(8) == 0 {
-            let verified = verify(&after, Path::new(DIR)).unwrap();
+            let verified = verify(&after, Path::new(DIR), &mut Opening::default()).unwrap();
             let last = verified.last;
             assert!(verified.problems.is_empty(), "a crash is taken for a problem: {verified:?}");
             assert_eq!(self.model.check(&after).state.applied, last);
@@ -268,9 +268,9 @@ impl Run {
         self.seen.recycled += self.log.stats().recycled;
         self.model.check(&self.disk.after_power_cut(self.random.next()));
         if self.log.shared.lock().failed.is_none() {
-            self.log.backup(Path::new("/backup")).unwrap();
+            self.log.backup(Path::new("/backup"), Vec::new).unwrap();
             self.disk.remove_all(Path::new(DIR));
-            restore(&self.disk, Path::new("/backup"), Path::new(DIR)).unwrap();
+            restore(&self.disk, Path::new("/backup"), Path::new(DIR), Opening::default).unwrap();
             let restored = self.model.check(&self.disk.after_power_cut(self.random.next()));
             assert_eq!(restored.state.applied, self.model.durable);
         }

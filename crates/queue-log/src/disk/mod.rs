@@ -35,6 +35,12 @@ pub trait Disk: Send + Sync {
     /// As the operating system says; `NotFound` where there is no such directory.
     fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
 
+    /// What else is in a directory: directories, links, and whatever is no file of its own. In no order.
+    ///
+    /// # Errors
+    /// As the operating system says; `NotFound` where there is no such directory.
+    fn list_others(&self, dir: &Path) -> io::Result<Vec<String>>;
+
     /// Gives a file another name in the same directory. What had that name is gone.
     ///
     /// # Errors
@@ -107,6 +113,10 @@ pub trait DiskFile: Send + Sync {
     /// # Errors
     /// `StorageFull` where there is no room.
     fn allocate(&self, bytes: u64) -> io::Result<()>;
+
+    /// Whether this is what has that name, as far as the operating system tells: not if it was removed, or something else put
+    /// in its place.
+    fn is_at(&self, path: &Path) -> bool;
 
     /// Bytes in the file.
     ///

@@ -3,9 +3,9 @@
 use super::{Disk, DiskFile, Mode};
 use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise, posix_fallocate};
 use nix::sys::uio::pwritev;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, FileType, OpenOptions, TryLockError};
 use std::io::{self, IoSlice};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -39,16 +39,11 @@ impl Disk for RealDisk {
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(dir)? {
-            let entry = entry?;
-            if entry.file_type()?.is_file()
-                && let Ok(name) = entry.file_name().into_string()
-            {
-                names.push(name);
-            }
-        }
-        Ok(names)
+        names(dir, |kind| kind.is_file())
+    }
+
+    fn list_others(&self, dir: &Path) -> io::Result<Vec<String>> {
+        names(dir, |kind| !kind.is_file())
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -135,9 +130,31 @@ impl DiskFile for RealFile {
         Ok(())
     }
 
+    fn is_at(&self, path: &Path) -> bool {
+        match (self.0.metadata(), fs::symlink_metadata(path)) {
+            (Ok(here), Ok(there)) => (here.dev(), here.ino()) == (there.dev(), there.ino()),
+            (_, Err(error)) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
+            (Err(_), _) => true,
+        }
+    }
+
     fn size(&self) -> io::Result<u64> {
         Ok(self.0.metadata()?.len())
     }
+}
+
+/// The names in a directory, of what is of some kind.
+fn names(dir: &Path, wanted: impl Fn(FileType) -> bool) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if wanted(entry.file_type()?)
+            && let Ok(name) = entry.file_name().into_string()
+        {
+            names.push(name);
+        }
+    }
+    Ok(names)
 }
 
 /// Goes on where a vectored write stopped short.

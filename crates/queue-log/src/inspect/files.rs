@@ -1,7 +1,7 @@
 //! Snapshots and large messages: files that are whole or not.
 
 use super::{Item, open};
-use crate::disk::Disk;
+use crate::disk::{Disk, DiskFile, Mode};
 use crate::error::{OpenError, ReadError};
 use crate::format::{VERSION, names};
 use crate::large::LargeReader;
@@ -9,6 +9,7 @@ use crate::recovery::survey;
 use crate::snapshot::{self, Damage};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 type Show<'a> = &'a mut dyn FnMut(&Item<'_>) -> ControlFlow<()>;
 
@@ -49,7 +50,8 @@ pub(super) fn large(
     ids.sort_unstable();
     for id in ids {
         let file = folder.join(names::large(id));
-        let flow = match check_large(disk, &file, store, id) {
+        let opened = disk.open(&file, Mode::Read).map_err(|source| ReadError::Io { file: file.clone(), source });
+        let flow = match opened.and_then(|opened| check_large(opened, &file, store, id)) {
             Ok(bytes) => show(&Item::Large { file: &file, id, bytes }),
             Err(ReadError::Unfinished { .. }) => show(&Item::Unfinished { file: &file, id }),
             Err(ReadError::CorruptMessage { offset, .. }) => {
@@ -67,9 +69,7 @@ pub(super) fn large(
 }
 
 /// Reads all of a large message. Gives its size.
-fn check_large(disk: &dyn Disk, path: &Path, store: &[u8; 16], id: u64) -> Result<u64, ReadError> {
-    let opened = disk.open(path, crate::disk::Mode::Read);
-    let file = opened.map_err(|source| ReadError::Io { file: path.to_owned(), source })?;
+pub(crate) fn check_large(file: Arc<dyn DiskFile>, path: &Path, store: &[u8; 16], id: u64) -> Result<u64, ReadError> {
     let mut reader = LargeReader::new(file, path.to_owned(), store, id)?;
     let mut size = 0;
     loop {

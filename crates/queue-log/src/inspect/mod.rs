@@ -4,8 +4,9 @@ mod files;
 mod segments;
 mod verify;
 
-pub(crate) use verify::verify_unlocked;
-pub use verify::{Problem, Verified, verify};
+pub(crate) use files::check_large;
+pub use verify::{Missing, Problem, Verified, verify};
+pub(crate) use verify::{missing, verify_unlocked};
 
 use crate::disk::{Disk, Mode};
 use crate::entry::Entry;
@@ -132,7 +133,16 @@ fn dump_unlocked(
     dir: &Path,
     show: &mut dyn FnMut(&Item<'_>) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, OpenError> {
-    let id = match survey::read_identity(disk, &dir.join(names::IDENTITY)) {
+    let no_files = survey::no_files(disk, dir)?;
+    for file in &no_files {
+        let what = NO_FILE.to_owned();
+        if show(&Item::Damage { file, offset: 0, what, resumes: None }).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    let identity = dir.join(names::IDENTITY);
+    let id = match survey::read_identity(disk, &identity) {
+        _ if no_files.contains(&identity) => None,
         Ok(Some(identity)) => {
             if show(&Item::Store { id: identity.store, run: identity.run }).is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -141,8 +151,7 @@ fn dump_unlocked(
         }
         Ok(None) => {
             let what = "it is missing: nothing says whose files these are".to_owned();
-            let file = dir.join(names::IDENTITY);
-            if show(&Item::Damage { file: &file, offset: 0, what, resumes: None }).is_break() {
+            if show(&Item::Damage { file: &identity, offset: 0, what, resumes: None }).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
             None
@@ -167,6 +176,9 @@ fn dump_unlocked(
     Ok(ControlFlow::Continue(()))
 }
 
+/// What is said of a directory, a link or the like with the name of a file.
+const NO_FILE: &str = "it is no file but a directory, a link or the like";
+
 /// Damage is shown; what the operating system refuses is an error.
 fn show_error(
     error: OpenError,
@@ -178,6 +190,9 @@ fn show_error(
         }
         OpenError::Missing { file, what, .. } => {
             Ok(show(&Item::Damage { file: &file, offset: 0, what: format!("it is missing: {what}"), resumes: None }))
+        }
+        OpenError::NoFile { path } => {
+            Ok(show(&Item::Damage { file: &path, offset: 0, what: NO_FILE.to_owned(), resumes: None }))
         }
         error => Err(error),
     }

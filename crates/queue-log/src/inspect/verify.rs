@@ -2,15 +2,24 @@
 
 use super::{Item, dump_unlocked, lock};
 use crate::disk::{Disk, Mode};
-use crate::entry::Entry;
-use crate::error::{HostError, OpenError, RESTORE};
+use crate::error::{OpenError, RESTORE};
 use crate::format::names;
-use crate::recover::Recover;
-use crate::recovery::{self, survey::Survey};
+use crate::recover::Inventory;
+use crate::recovery;
+use crate::recovery::survey::{self, Survey};
 use crate::settings::Notice;
-use std::io::{self, Read};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+
+/// A large message whose file is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// The file.
+    pub file: PathBuf,
+    /// What its owner calls the message.
+    pub message: String,
+}
 
 /// What is wrong with a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,42 +52,47 @@ pub struct Verified {
     pub unfinished: Vec<PathBuf>,
     /// What opening the store would say about it, without being a problem.
     pub notices: Vec<Notice>,
+    /// Large messages whose files are not there, or have lost their end: these cannot be read, all others can.
+    pub missing: Vec<Missing>,
     /// What is wrong. With the first kind of these the store cannot be opened, or a message cannot be read.
     pub problems: Vec<Problem>,
 }
 
-/// Checks every checksum of a store that is not open, and whether anything is missing. Changes nothing.
+/// Checks every checksum of a store that is not open, and whether anything is missing: what large messages there should be
+/// is known to the reader, which is given all that the store holds. Changes nothing.
 ///
 /// # Errors
 /// If the store is open, is of another version, or the operating system refuses. What is wrong with the store is no error.
-pub fn verify(disk: &dyn Disk, dir: &Path) -> Result<Verified, OpenError> {
+pub fn verify(disk: &dyn Disk, dir: &Path, reader: &mut dyn Inventory) -> Result<Verified, OpenError> {
     let _lock = lock(disk, dir)?;
-    verify_unlocked(disk, dir)
+    verify_unlocked(disk, dir, reader)
 }
 
-pub(crate) fn verify_unlocked(disk: &dyn Disk, dir: &Path) -> Result<Verified, OpenError> {
+pub(crate) fn verify_unlocked(disk: &dyn Disk, dir: &Path, reader: &mut dyn Inventory) -> Result<Verified, OpenError> {
     let mut verified = Verified::default();
     let flow = dump_unlocked(disk, dir, &mut |item| {
         verified.count(item);
         ControlFlow::Continue(())
     })?;
     debug_assert!(flow.is_continue());
-    match whole(disk, dir) {
+    match whole(disk, dir, reader) {
         Ok((checkpoint, last, notices)) => {
             (verified.checkpoint, verified.last, verified.notices) = (checkpoint, last, notices);
+            let unfinished = &verified.unfinished;
+            verified.missing = missing(disk, dir, &reader.large(), |file| unfinished.contains(file))?;
         }
         Err(OpenError::Corrupt { file, offset, what, .. }) => verified.problem(file, offset, what),
         Err(OpenError::Missing { file, what, .. }) => verified.problem(file, 0, format!("it is missing: {what}")),
-        Err(OpenError::Host { source, .. }) => {
-            return Err(OpenError::Io { action: "read", path: dir.to_owned(), source: io::Error::other(source) });
-        }
+        Err(OpenError::NoFile { path }) => verified.problem(path, 0, super::NO_FILE.to_owned()),
+        // Which segment has it is not known here.
+        Err(error @ OpenError::Host { .. }) => verified.problem(dir.join(names::SEGMENTS), 0, error.to_string()),
         Err(other) => return Err(other),
     }
     Ok(verified)
 }
 
 /// Goes through the store as if to open it. Gives the checkpoint and the last entry.
-fn whole(disk: &dyn Disk, dir: &Path) -> Result<(u64, u64, Vec<Notice>), OpenError> {
+fn whole(disk: &dyn Disk, dir: &Path, reader: &mut dyn Inventory) -> Result<(u64, u64, Vec<Notice>), OpenError> {
     let survey = Survey::new(disk, dir, Mode::Read)?;
     let Some(identity) = survey.identity else {
         return Err(OpenError::Missing {
@@ -87,9 +101,28 @@ fn whole(disk: &dyn Disk, dir: &Path) -> Result<(u64, u64, Vec<Notice>), OpenErr
             remedy: RESTORE,
         });
     };
-    let (replayed, checkpoint) = recovery::read(disk, dir, &survey, identity, &mut Nobody)?;
+    let (replayed, checkpoint) = recovery::read(disk, dir, &survey, identity, reader)?;
     let last = replayed.segments.last().map_or(checkpoint, |segment| segment.next - 1);
     Ok((checkpoint, last.max(checkpoint), replayed.notices))
+}
+
+/// Which of the files of large messages are not in a store's directory, or are of no use.
+pub(crate) fn missing(
+    disk: &dyn Disk,
+    dir: &Path,
+    wanted: &[(u64, String)],
+    is_of_no_use: impl Fn(&PathBuf) -> bool,
+) -> Result<Vec<Missing>, OpenError> {
+    let folder = dir.join(names::LARGE);
+    let there: BTreeSet<u64> = survey::list(disk, &folder)?.iter().filter_map(|name| names::large_id(name)).collect();
+    let mut missing = Vec::new();
+    for (id, message) in wanted {
+        let file = folder.join(names::large(*id));
+        if !there.contains(id) || is_of_no_use(&file) {
+            missing.push(Missing { file, message: message.clone() });
+        }
+    }
+    Ok(missing)
 }
 
 impl Verified {
@@ -112,19 +145,5 @@ impl Verified {
         if !self.problems.iter().any(|problem| problem.file == file && problem.offset == offset) {
             self.problems.push(Problem { file, offset, what });
         }
-    }
-}
-
-/// A host that looks at nothing.
-struct Nobody;
-
-impl Recover for Nobody {
-    fn snapshot(&mut self, _: u64, from: &mut dyn Read) -> Result<(), HostError> {
-        io::copy(from, &mut io::sink())?;
-        Ok(())
-    }
-
-    fn entry(&mut self, _: &Entry<'_>) -> Result<(), HostError> {
-        Ok(())
     }
 }

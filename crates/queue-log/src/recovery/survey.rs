@@ -34,6 +34,9 @@ pub(crate) struct Found {
 
 impl Survey {
     pub(crate) fn new(disk: &dyn Disk, dir: &Path, mode: Mode) -> Result<Self, OpenError> {
+        if let Some(path) = no_files(disk, dir)?.into_iter().next() {
+            return Err(OpenError::NoFile { path });
+        }
         let mut survey = Survey {
             identity: read_identity(disk, &dir.join(names::IDENTITY))?,
             segments: Vec::new(),
@@ -80,6 +83,23 @@ pub(crate) fn list(disk: &dyn Disk, dir: &Path) -> Result<Vec<String>, OpenError
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         other => other.place("read", dir),
     }
+}
+
+/// What has the name of a file of the log, and is none.
+pub(crate) fn no_files(disk: &dyn Disk, dir: &Path) -> Result<Vec<PathBuf>, OpenError> {
+    let mut found = Vec::new();
+    let of_store = |name: &str| name == names::IDENTITY || names::snapshot_index(name).is_some();
+    let of_log = |name: &str| names::segment_kind(name).is_some();
+    let folder = dir.join(names::SEGMENTS);
+    for (dir, wanted) in [(dir, &of_store as &dyn Fn(&str) -> bool), (&folder, &of_log)] {
+        let others = match disk.list_others(dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            other => other.place("read", dir)?,
+        };
+        found.extend(others.iter().filter(|name| wanted(name)).map(|name| dir.join(name)));
+    }
+    found.sort_unstable();
+    Ok(found)
 }
 
 pub(crate) fn read_identity(disk: &dyn Disk, path: &Path) -> Result<Option<Identity>, OpenError> {

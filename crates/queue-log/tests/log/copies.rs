@@ -1,7 +1,7 @@
 //! Backups, and looking into stores that are not open.
 
-use crate::host::{Ear, Folder, Memory};
-use queue_log::{Item, Log, Need, OpenError, RealDisk, dump, restore, verify};
+use crate::host::{Ear, Folder, Knowing, Memory};
+use queue_log::{Item, Log, Missing, Need, OpenError, RealDisk, dump, restore, verify};
 use std::fs;
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
@@ -79,15 +79,15 @@ fn a_backup_taken_while_entries_come_is_a_store_with_all_that_was_durable() {
                 log.wait_for_checkpoint();
             }
         });
-        let copied = log.backup(&backup.path()).unwrap();
+        let copied = log.backup(&backup.path(), Vec::new).unwrap();
         ended.store(true, Ordering::Relaxed);
         busy.join().unwrap();
         copied
     });
     assert!(copied.last >= 450, "{copied:?}");
-    let verified = verify(&RealDisk, &backup.path()).unwrap();
+    let verified = verify(&RealDisk, &backup.path(), &mut Knowing::default()).unwrap();
     assert_eq!((verified.problems.len(), verified.last, verified.large), (0, copied.last, 1), "{verified:?}");
-    assert_eq!(restore(&RealDisk, &backup.path(), &restored.path()).unwrap().last, copied.last);
+    assert_eq!(restore(&RealDisk, &backup.path(), &restored.path(), Knowing::default).unwrap().last, copied.last);
     let (log, _, Memory { snapshot, entries }) = restored.open();
     assert_eq!(snapshot.unwrap().0, copied.checkpoint);
     let expected: Vec<_> = (copied.checkpoint + 1..=copied.last).map(|number| (number, vec![body(number)])).collect();
@@ -100,17 +100,20 @@ fn a_backup_taken_while_entries_come_is_a_store_with_all_that_was_durable() {
 fn a_backup_goes_only_into_an_empty_directory() {
     let folder = Folder::new();
     let (log, _, _) = filled(&folder);
-    assert!(matches!(log.backup(&folder.path()), Err(OpenError::NotEmpty { .. })));
+    assert!(matches!(log.backup(&folder.path(), Vec::new), Err(OpenError::NotEmpty { .. })));
 }
 
 #[test]
 fn a_backup_that_was_not_finished_is_none() {
     let (folder, backup, restored) = (Folder::new(), Folder::new(), Folder::new());
     let (log, _, _) = filled(&folder);
-    log.backup(&backup.path()).unwrap();
+    log.backup(&backup.path(), Vec::new).unwrap();
     fs::remove_file(backup.path().join("store")).unwrap();
-    assert!(!verify(&RealDisk, &backup.path()).unwrap().problems.is_empty());
-    assert!(matches!(restore(&RealDisk, &backup.path(), &restored.path()), Err(OpenError::Corrupt { .. })));
+    assert!(!verify(&RealDisk, &backup.path(), &mut Knowing::default()).unwrap().problems.is_empty());
+    assert!(matches!(
+        restore(&RealDisk, &backup.path(), &restored.path(), Knowing::default),
+        Err(OpenError::Corrupt { .. })
+    ));
     assert!(!restored.path().exists());
 }
 
@@ -118,14 +121,14 @@ fn a_backup_that_was_not_finished_is_none() {
 fn a_store_that_is_open_is_not_verified() {
     let folder = Folder::new();
     let (_log, _, _) = filled(&folder);
-    assert!(matches!(verify(&RealDisk, &folder.path()), Err(OpenError::Locked { .. })));
+    assert!(matches!(verify(&RealDisk, &folder.path(), &mut Knowing::default()), Err(OpenError::Locked { .. })));
 }
 
 #[test]
 fn verify_finds_nothing_wrong_with_a_store_that_was_closed() {
     let folder = Folder::new();
     drop(filled(&folder));
-    let verified = verify(&RealDisk, &folder.path()).unwrap();
+    let verified = verify(&RealDisk, &folder.path(), &mut Knowing::default()).unwrap();
     assert_eq!((verified.checkpoint, verified.last, verified.large), (350, 450, 1));
     assert!(verified.problems.is_empty() && verified.notices.is_empty(), "{verified:?}");
 }
@@ -137,7 +140,7 @@ fn a_flipped_bit_in_any_entry_is_found_by_file_and_offset_and_the_rest_is_shown(
         drop(filled(&folder));
         let (segment, at) = segment_of(&folder.path(), wanted);
         flip(&segment, at + 100);
-        let verified = verify(&RealDisk, &folder.path()).unwrap();
+        let verified = verify(&RealDisk, &folder.path(), &mut Knowing::default()).unwrap();
         let found: Vec<_> = verified.problems.iter().map(|problem| (problem.file.clone(), problem.offset)).collect();
         assert_eq!(found, [(segment, at)], "{verified:?}");
         let mut after = false;
@@ -193,5 +196,55 @@ fn a_large_message_without_its_end_is_not_handed_out_as_a_shorter_one() {
             }
         };
         assert!(error.contains("not finished"), "{error}");
+    }
+}
+
+#[test]
+fn large_messages_whose_files_are_gone_or_have_no_end_are_named_and_all_else_is_copied() {
+    let cut = |file: &Path| fs::OpenOptions::new().write(true).open(file).unwrap().set_len(150_000).unwrap();
+    for damage in [&|file: &Path| fs::remove_file(file).unwrap() as (), &cut as &dyn Fn(&Path)] {
+        let (folder, backup, restored) = (Folder::new(), Folder::new(), Folder::new());
+        let (log, _, id) = filled(&folder);
+        let large = || vec![(id, "the ninth of 'orders'".to_owned())];
+        let knowing = || Knowing { large: large(), ..Knowing::default() };
+        assert_eq!(log.backup(&backup.path(), large).unwrap().missing, []);
+        assert_eq!(verify(&RealDisk, &backup.path(), &mut knowing()).unwrap().missing, []);
+        let name = format!("large/message-{id:012}");
+        let gone = |folder: &Folder| vec![Missing { file: folder.path().join(&name), message: large()[0].1.clone() }];
+        let other = Folder::new();
+        damage(&folder.path().join(&name));
+        assert_eq!(log.backup(&other.path(), large).unwrap().missing, gone(&folder));
+        damage(&backup.path().join(&name));
+        let verified = verify(&RealDisk, &backup.path(), &mut knowing()).unwrap();
+        assert_eq!((verified.missing, verified.problems), (gone(&backup), vec![]));
+        let copied = restore(&RealDisk, &backup.path(), &restored.path(), knowing).unwrap();
+        assert_eq!((copied.missing, copied.last), (gone(&backup), 450));
+        assert_eq!(restored.open().2.entries.len(), 100);
+    }
+}
+
+#[test]
+fn a_damaged_large_message_is_not_copied() {
+    let (folder, backup) = (Folder::new(), Folder::new());
+    let (log, _, id) = filled(&folder);
+    let file = folder.path().join("large").join(format!("message-{id:012}"));
+    flip(&file, 100_000);
+    let Err(OpenError::Corrupt { file: found, .. }) = log.backup(&backup.path(), Vec::new) else { panic!("copied") };
+    assert_eq!(found, file);
+}
+
+#[test]
+fn a_directory_in_the_place_of_a_file_keeps_the_store_closed_and_is_a_problem() {
+    for name in ["log/segment-000000000002", "log/free-000000000001", "snapshot-00000000000000000350", "store"] {
+        let folder = Folder::new();
+        drop(filled(&folder));
+        let path = folder.path().join(name);
+        let _ = fs::remove_file(&path);
+        fs::create_dir(&path).unwrap();
+        let error = folder.try_open(folder.settings()).map(drop).unwrap_err().to_string();
+        assert!(error.contains(&path.display().to_string()) && error.contains("move it away"), "{error}");
+        let verified = verify(&RealDisk, &folder.path(), &mut Knowing::default()).unwrap();
+        let found: Vec<_> = verified.problems.iter().map(|problem| &problem.file).collect();
+        assert!(found.contains(&&path), "{verified:?}");
     }
 }

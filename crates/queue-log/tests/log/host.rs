@@ -1,7 +1,7 @@
 //! A host that only remembers.
 
 use parking_lot::{Condvar, Mutex};
-use queue_log::{Entry, HostError, Log, Notice, OpenError, RealDisk, Recover, Settings, Watcher};
+use queue_log::{Entry, HostError, Inventory, Log, Notice, OpenError, RealDisk, Recover, Settings, Watcher};
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,6 +26,29 @@ impl Recover for Memory {
     fn entry(&mut self, entry: &Entry<'_>) -> Result<(), HostError> {
         self.entries.push((entry.index(), entry.parts().map(<[u8]>::to_vec).collect()));
         Ok(())
+    }
+}
+
+/// One that knows which large messages there should be.
+#[derive(Default)]
+pub(crate) struct Knowing {
+    pub(crate) memory: Memory,
+    pub(crate) large: Vec<(u64, String)>,
+}
+
+impl Recover for Knowing {
+    fn snapshot(&mut self, index: u64, from: &mut dyn Read) -> Result<(), HostError> {
+        self.memory.snapshot(index, from)
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>) -> Result<(), HostError> {
+        self.memory.entry(entry)
+    }
+}
+
+impl Inventory for Knowing {
+    fn large(&self) -> Vec<(u64, String)> {
+        self.large.clone()
     }
 }
 

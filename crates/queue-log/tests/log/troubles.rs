@@ -2,6 +2,7 @@
 
 use crate::host::{Ear, Memory};
 use queue_log::{Condition, Fault, FaultyDisk, Log, LogError, Need, Notice, OpenError, Settings};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -151,4 +152,24 @@ fn a_checkpoint_that_cannot_be_written_leaves_the_one_before() {
     let (_, _, memory) = open(&disk.after_kill());
     assert_eq!(memory.snapshot, Some((5, b"five".to_vec())));
     assert_eq!(memory.entries.len(), 5);
+}
+
+#[test]
+fn files_that_are_removed_while_the_log_is_open_are_missed_even_if_nothing_is_written() {
+    for (number, kind) in ["segment", "store", "snapshot"].into_iter().enumerate() {
+        let disk = FaultyDisk::new(8 + number as u64);
+        let (log, ear, _) = open(&disk);
+        append(&log, Need::Ordinary).unwrap();
+        ear.wait_durable(1);
+        log.checkpoint(1, |to| to.write_all(b"one")).unwrap();
+        log.wait_for_checkpoint();
+        let of_kind = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(kind));
+        for (path, _) in disk.files().into_iter().filter(|(path, _)| of_kind(path)) {
+            disk.remove_all(&path);
+        }
+        ear.wait_notice(
+            |notice| matches!(notice, Notice::Failed { text } if text.contains("restore it from a backup")),
+        );
+        assert!(matches!(append(&log, Need::Ordinary), Err(LogError::Failed(_))));
+    }
 }

@@ -8,8 +8,11 @@ use amqp::Value;
 use config::{QueueTemplateConfig, Settings, StoreConfig, TopicConfig};
 use management::{Attributes, EntityType, Failure, Later};
 use queue_core::{Lifetime, Overflow, QueueSettings};
-use queue_log::Condition;
+use queue_log::{Condition, Copied, Missing};
 use std::path::PathBuf;
+
+/// So many of the messages that are not in a copy are named.
+const MOST_MISSING: usize = 1000;
 
 /// The store.
 pub(super) fn rows(store: &StoreHandle, entity_type: &EntityType) -> Vec<Attributes> {
@@ -58,13 +61,20 @@ pub(super) fn back_up(shards: &Shards, store: &StoreHandle, arguments: &Attribut
                 .with("checkpoint", Value::Ulong(copied.checkpoint))
                 .with("last", Value::Ulong(copied.last))
                 .with("files", Value::Ulong(copied.files as u64))
-                .with("bytes", Value::Ulong(copied.bytes));
+                .with("bytes", Value::Ulong(copied.bytes))
+                .with("missing", Value::List(missing(&copied)));
             Value::Map(answer.to_map_without_nulls())
         });
         let (to, reply) = later.reply(answer);
         reply_to(&shards, &to, &reply);
     };
     std::thread::Builder::new().name("backup".to_owned()).spawn(copy).is_ok()
+}
+
+/// What is not in a copy of the store, for people.
+fn missing(copied: &Copied) -> Vec<Value> {
+    let text = |of: &Missing| Value::String(format!("{}: {}", of.file.display(), of.message));
+    copied.missing.iter().take(MOST_MISSING).map(text).collect()
 }
 
 /// All templates.

@@ -23,6 +23,7 @@ mod failure;
 mod fullness;
 mod graves;
 mod handle;
+mod inventory;
 mod journal;
 mod large;
 mod leaving;
@@ -52,6 +53,7 @@ mod wanted;
 mod ways;
 
 pub(crate) use handle::StoreHandle;
+pub use inventory::StoreContents;
 pub(crate) use receive::Arriving;
 pub(crate) use report::{Report, report};
 pub(crate) use say::Leaving;

@@ -22,10 +22,13 @@ pub(super) struct Recovered {
     pub(super) applied: u64,
 }
 
-struct Recovery {
-    broker: Broker,
+/// The queues, as far as the log has been read.
+#[derive(Default)]
+pub(super) struct Recovery {
+    pub(super) broker: Broker,
     output: Output,
-    applied: u64,
+    /// The last entry.
+    pub(super) applied: u64,
     /// Bytes that entries have made dead.
     dead: Vec<(u64, u64)>,
 }
@@ -68,7 +71,7 @@ pub(super) fn open(
     disk: Arc<dyn Disk>,
     signals: &Arc<Signals>,
 ) -> Result<Recovered, OpenError> {
-    let mut recovery = Recovery { broker: Broker::new(), output: Output::default(), applied: 0, dead: Vec::new() };
+    let mut recovery = Recovery::default();
     let mut of_log = Settings::new(&settings.path);
     of_log.segment_bytes = u32::try_from(settings.segment_bytes).unwrap_or(u32::MAX);
     of_log.max_bytes = settings.max_bytes;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use amqp::ErrorCondition;
 use amqp::condition::names;
-use queue_core::{Applied, Command, Done, EntryIndex, Millis, QueueSettings, TopicId};
+use queue_core::{Applied, Command, Done, EntryIndex, Millis, QueueSettings, Snapshot, TopicId};
 use queue_log::LogError;
 
 use super::failure::not_stored;
@@ -188,10 +188,15 @@ impl Node {
         }
     }
 
+    /// The state of all queues of the log.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        self.brokers[Side::Logged as usize].snapshot(EntryIndex(self.journal.applied))
+    }
+
     /// Stores the state of all queues, so that the log before it can be used again.
     pub(super) fn checkpoint(&mut self) {
         let Some(log) = &self.journal.log else { return };
-        let snapshot = self.brokers[0].snapshot(EntryIndex(self.journal.applied));
+        let snapshot = self.snapshot();
         match log.checkpoint(self.journal.applied, move |to| snapshot.write(|bytes| to.write_all(bytes))) {
             Ok(()) => (self.journal.since_checkpoint, self.journal.checkpointed) = (0, self.journal.applied),
             // It is tried again.

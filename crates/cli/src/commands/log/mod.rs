@@ -32,6 +32,11 @@ pub(super) fn run(arguments: &LogArguments, out: &mut dyn Write) -> Result<(), F
     }
 }
 
+/// What is said of a large message that is not there: its file and where it is, as a line begins.
+pub(super) fn not_there(of: &str) -> String {
+    format!("{of} is not there, as its file is gone or was cut")
+}
+
 /// A store that cannot be looked into.
 fn unanswered(error: OpenError) -> Failure {
     Failure::Unanswered(error.to_string())

@@ -4,6 +4,7 @@ use super::{Fault, Inner, Random};
 use crate::disk::DiskFile;
 use parking_lot::Mutex;
 use std::io::{self, IoSlice};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
@@ -172,6 +173,10 @@ impl DiskFile for OpenFile {
             inode.write(bytes as usize, Arc::default());
             Ok(())
         })
+    }
+
+    fn is_at(&self, path: &Path) -> bool {
+        self.disk.lock().names.live.get(path) == Some(&self.inode)
     }
 
     fn size(&self) -> io::Result<u64> {

@@ -259,6 +259,12 @@ impl Disk for FaultyDisk {
         Ok(inside.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect())
     }
 
+    fn list_others(&self, dir: &Path) -> io::Result<Vec<String>> {
+        let inner = self.inner.lock();
+        let inside = inner.names.dirs.iter().filter(|path| path.parent() == Some(dir));
+        Ok(inside.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect())
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.inner.lock().at_name(|inner| inner.names.rename(from, to))
     }

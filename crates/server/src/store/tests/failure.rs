@@ -169,3 +169,23 @@ fn a_large_message_that_is_on_the_disk_nevertheless_is_whole_after_a_restart() {
     let received = client.receive();
     assert!(!received.aborted && received.bytes.ends_with(&message(3_000_000)));
 }
+
+#[test]
+fn whoever_uses_a_store_whose_directory_is_removed_is_told_as_if_the_disk_had_failed() {
+    let directory = Directory::new("failure-removed");
+    let stored = Stored::at(&directory);
+    stored.queue("orders");
+    let (mut sending, mut receiving) = (stored.router.client(), stored.router.client());
+    receiving.receiver("orders", 1);
+    let link = sending.sender(Some("orders"));
+    sending.wait_for_credit(link);
+    std::fs::remove_dir_all(directory.path()).expect("it is there");
+    for client in [&mut sending, &mut receiving] {
+        let text = end(client).description.unwrap_or_default();
+        let path = directory.path().display().to_string();
+        assert!(
+            text.contains(&path) && text.contains("is gone") && text.contains("restore it from a backup"),
+            "{text}"
+        );
+    }
+}

@@ -66,6 +66,10 @@ impl Disk for StallingDisk {
         RealDisk.list(dir)
     }
 
+    fn list_others(&self, dir: &Path) -> io::Result<Vec<String>> {
+        RealDisk.list_others(dir)
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         RealDisk.rename(from, to)
     }
@@ -115,6 +119,10 @@ impl DiskFile for StallingFile {
 
     fn allocate(&self, bytes: u64) -> io::Result<()> {
         self.file.allocate(bytes)
+    }
+
+    fn is_at(&self, path: &Path) -> bool {
+        self.file.is_at(path)
     }
 
     fn size(&self) -> io::Result<u64> {
