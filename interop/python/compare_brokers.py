@@ -198,6 +198,7 @@ def main():
     parser.add_argument("--disk", default=".", help="folder on the disk to be measured")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=10, help="of each load")
+    parser.add_argument("--only", metavar="TEXT", help="those brokers only whose names have this in them, in any case")
     arguments = parser.parse_args()
     arguments.bench = arguments.programs / "waystation"
     brokers = [
@@ -209,17 +210,27 @@ def main():
     ]
     if arguments.qpidd:
         brokers.append(Qpidd(arguments.qpidd))
+    if arguments.only:
+        brokers = [broker for broker in brokers if arguments.only.lower() in broker.name.lower()]
+        if not brokers:
+            parser.error(f"no broker has '{arguments.only}' in its name")
     figures = {}
     for number in range(arguments.rounds):
         for broker in brokers:
             print(f"round {number + 1}: {broker.name}", file=sys.stderr)
             measure(arguments, broker, figures)
+        show(brokers, figures)
+
+
+def show(brokers, figures):
+    """Prints what is known so far: a round that takes too long loses none of those before."""
     print("| | " + " | ".join(title for title, _ in COLUMNS) + " |")
     print("|---" * (len(COLUMNS) + 1) + "|")
     for broker in brokers:
         row = (figures.get((broker.name, column)) for _, column in COLUMNS)
         cells = (f"{statistics.median(found):,.1f} ({len(found)})" if found else "-" for found in row)
         print(f"| {broker.name} | " + " | ".join(cells) + " |")
+    print(flush=True)
 
 
 if __name__ == "__main__":
