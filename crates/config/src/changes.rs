@@ -47,7 +47,8 @@ pub fn changes<'c>(old: &'c [Entity], new: &'c [Entity]) -> Vec<Change<'c>> {
     changes
 }
 
-fn same(one: &Entity, other: &Entity) -> bool {
+/// Whether two entities are the same but for names that were generated.
+pub fn same(one: &Entity, other: &Entity) -> bool {
     one.entity_type == other.entity_type && differences(&one.attributes, &other.attributes).is_empty()
 }
 

@@ -19,7 +19,7 @@ mod syntax;
 mod vhost_rules;
 
 pub use built_in::state_directory;
-pub use changes::{Change, changes};
+pub use changes::{Change, changes, same};
 pub use configuration::{Config, Entity, Settings};
 pub use place::Place;
 pub use problem::{Cause, Errors, Problem, Warning};

@@ -144,7 +144,7 @@ async fn start_and_serve(mut options: Options, mut pipe: Option<StatusPipe>) -> 
 /// Ends the data plane.
 fn stop(plane: &Plane) {
     plane.shards.shutdown();
-    if let Some(store) = &plane.entities.store {
+    if let Some(store) = plane.entities.store.get() {
         store.close();
     }
     if let Some(path) = &plane.entities.router.config().debug_dump_file {

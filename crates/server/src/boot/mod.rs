@@ -22,8 +22,8 @@ use crate::control::report::Questions;
 use crate::control::resolve::Resolver;
 use crate::control::uplink::EdgeUplink;
 use crate::entities::{
-    DataEntities, Entities, Loaded, LogEntities, RouterEntity, add_address_config, add_auto_link, add_binding,
-    add_exchange, add_link_route, is_kept,
+    DataEntities, Entities, Loaded, LogEntities, RouterEntity, StoreSlot, add_address_config, add_auto_link,
+    add_binding, add_exchange, add_link_route, is_kept,
 };
 use crate::http::{Context, Http};
 use crate::process::memory;
@@ -64,6 +64,7 @@ fn start_resolving(options: &Options, resolver: Resolver) -> Result<Plane, Start
     let http = Http::new(context);
     let profiles = Profiles::default();
     let authentication = Authentication::start(&config.router, profiles.clone()).map_err(StartFailure::Setting)?;
+    let store = StoreSlot::default();
     let entities = Entities {
         router: RouterEntity::new(&config, shards.now()),
         policies: Policies::start(&shards, lookups.clone(), &config),
@@ -77,10 +78,10 @@ fn start_resolving(options: &Options, resolver: Resolver) -> Result<Plane, Start
             .then(|| EdgeUplink::start(&shards, config.router.id.as_deref().unwrap_or_default())),
         data: DataEntities::default(),
         authentication,
-        loaded: Loaded { source: options.config.clone(), entities: config.entities.clone() },
-        errands: Errands::new(&shards),
+        loaded: Loaded::new(options.config.clone(), config.entities.clone()),
+        errands: Errands::new(&shards, store.clone()),
         requester: None,
-        store: None,
+        store,
         shards: shards.clone(),
     };
     let next_tick = shards.now();

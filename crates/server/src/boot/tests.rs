@@ -59,7 +59,7 @@ impl Drop for ConfigFile {
 impl Drop for Router {
     fn drop(&mut self) {
         self.plane.shards.shutdown();
-        if let Some(store) = &self.plane.entities.store {
+        if let Some(store) = self.plane.entities.store.get() {
             store.close();
         }
     }

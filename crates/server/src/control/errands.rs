@@ -1,4 +1,4 @@
-//! Requests about queues that the disk has a part in. They are answered by threads of their own, so that the control plane
+//! Requests about queues and their store that the disk has a part in. They are answered by threads of their own, so that the control plane
 //! goes on whatever the disk does; who is not answered in time is told what is the matter.
 //!
 //! Those of one connection are done in their order; what the configuration, read again, says of queues is done among them. What only looks at what is in memory (QUERY; READ, if nothing is being
@@ -14,10 +14,9 @@ use management::{Agent, Failure, Later, RequestContext};
 use parking_lot::{Condvar, Mutex};
 
 use super::plane::reply_to;
-use crate::entities::{Kept, Report};
+use crate::entities::{Kept, Opener, Report, StoreSlot};
 use crate::process::notify;
 use crate::shard::{Shards, SubscriberMessage};
-use crate::store::StoreHandle;
 
 /// How long a request may take before its sender is told what is the matter.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -27,6 +26,7 @@ const LANES: usize = 16;
 /// Requests on their way.
 pub(crate) struct Errands {
     shards: Shards,
+    store: StoreSlot,
     lanes: Arc<[Mutex<Lane>; LANES]>,
     /// How long a request may take.
     pub(crate) patience: Duration,
@@ -46,7 +46,6 @@ struct Lane {
 
 /// One of them.
 struct Errand {
-    store: StoreHandle,
     /// When whoever waits is told that it takes long, in the shards' time.
     due: Duration,
     state: Mutex<State>,
@@ -98,9 +97,10 @@ impl Reloads {
 }
 
 impl Errands {
-    pub(crate) fn new(shards: &Shards) -> Self {
+    pub(crate) fn new(shards: &Shards, store: StoreSlot) -> Self {
         Self {
             shards: shards.clone(),
+            store,
             lanes: Arc::default(),
             patience: PATIENCE,
             late: VecDeque::new(),
@@ -111,40 +111,38 @@ impl Errands {
 
     /// Whether a request is to be done here.
     pub(crate) fn takes(&self, request: &Message, context: &RequestContext) -> bool {
+        let runs = || self.lanes[lane_of(context)].lock().runs;
         match management::about(request) {
             Some((entity_type, operation)) if Kept::has(entity_type) => match operation.as_str() {
                 "QUERY" => false,
-                "READ" => self.lanes[lane_of(context)].lock().runs,
-                _ => true,
+                "READ" => runs(),
+                // One that comes behind another that opens the store waits for that.
+                _ => self.store.get().is_some() || runs(),
             },
+            Some((entity_type, operation)) => {
+                entity_type.short == "store" && operation == "CREATE" && self.store.is_empty()
+            }
             _ => false,
         }
     }
 
     /// Has a request done.
-    pub(crate) fn run(
-        &mut self,
-        store: &StoreHandle,
-        message: Message,
-        context: RequestContext,
-        counted: SubscriberMessage,
-    ) {
+    pub(crate) fn run(&mut self, message: Message, context: RequestContext, counted: SubscriberMessage) {
         let Some(later) = Later::of(&message) else { return };
         let lane = lane_of(&context);
-        self.begin(lane, store, Work::Request(Box::new(message), context, counted), For::Requester(later));
+        self.begin(lane, Work::Request(Box::new(message), context, counted), For::Requester(later));
     }
 
     /// Has the rest of a reload made, among the requests of whoever asked for it and after all reloads before. However long
     /// the disk takes, nothing is left out.
-    pub(crate) fn reload(&mut self, store: &StoreHandle, report: Report, context: RequestContext, whom: For) {
+    pub(crate) fn reload(&mut self, report: Report, context: RequestContext, whom: For) {
         let turn = self.turns;
         self.turns += 1;
-        self.begin(lane_of(&context), &store.patient(), Work::Reload(report, turn), whom);
+        self.begin(lane_of(&context), Work::Reload(report, turn), whom);
     }
 
-    fn begin(&mut self, lane: usize, store: &StoreHandle, work: Work, whom: For) {
+    fn begin(&mut self, lane: usize, work: Work, whom: For) {
         let errand = Arc::new(Errand {
-            store: store.clone(),
             due: self.shards.now() + self.patience,
             state: Mutex::new(State { work: Some(work), whom: Some(whom) }),
         });
@@ -154,10 +152,11 @@ impl Errands {
         if of_lane.runs {
             return;
         }
-        let (lanes, shards, reloads) = (Arc::clone(&self.lanes), self.shards.clone(), Arc::clone(&self.reloads));
+        let (lanes, reloads) = (Arc::clone(&self.lanes), Arc::clone(&self.reloads));
+        let (shards, store) = (self.shards.clone(), self.store.clone());
         let work = move || {
             while let Some(errand) = next(&lanes[lane]) {
-                errand.run(&shards, &reloads);
+                errand.run(&shards, &store, &reloads);
             }
         };
         // Without a thread they wait for the next request, which tries again.
@@ -173,7 +172,7 @@ impl Errands {
     pub(crate) fn handle_timeout(&mut self) {
         let now = self.shards.now();
         while let Some(errand) = self.late.pop_front_if(|errand| errand.due <= now) {
-            errand.tell_late(&self.shards);
+            errand.tell_late(&self.shards, &self.store);
         }
     }
 }
@@ -191,12 +190,18 @@ fn next(lane: &Mutex<Lane>) -> Option<Arc<Errand>> {
 }
 
 impl Errand {
-    fn run(&self, shards: &Shards, reloads: &Reloads) {
+    fn run(&self, shards: &Shards, store: &StoreSlot, reloads: &Reloads) {
         let work = self.state.lock().work.take();
         match work {
             None => {}
             Some(Work::Request(message, context, counted)) => {
-                let answer = Agent::new().handle(&message, &context, &mut Kept(self.store.clone()));
+                let answer = match store.get() {
+                    Some(store) => Agent::new().handle(&message, &context, &mut Kept(store)),
+                    None => {
+                        let mut opener = Opener { shards: shards.clone(), slot: store.clone() };
+                        Agent::new().handle(&message, &context, &mut opener)
+                    }
+                };
                 drop(counted);
                 let whom = self.state.lock().whom.take();
                 match (answer, whom) {
@@ -207,7 +212,7 @@ impl Errand {
             }
             Some(Work::Reload(report, turn)) => {
                 reloads.wait_for(turn);
-                let told = report.make(Some(&self.store));
+                let told = report.make(shards, store);
                 reloads.end();
                 let whom = self.state.lock().whom.take();
                 if let Some(whom) = whom {
@@ -218,13 +223,17 @@ impl Errand {
         }
     }
 
-    fn tell_late(&self, shards: &Shards) {
+    fn tell_late(&self, shards: &Shards, store: &StoreSlot) {
         let mut state = self.state.lock();
         let Some(whom) = state.whom.take() else { return };
         let given_up = state.work.take_if(|work| matches!(work, Work::Request(..)));
         drop(state);
         let outlook = if given_up.is_some() { "Nothing was done" } else { "It goes on, and may still be done" };
-        let text = format!("{}. {outlook}: look again before you repeat it", self.store.why_late());
+        let why = store.get().map_or_else(
+            || "The store is still being opened: all that is in its log is read".to_owned(),
+            |store| store.why_late(),
+        );
+        let text = format!("{why}. {outlook}: look again before you repeat it");
         logging::log!(AGENT, Error, "A management request is not answered in time: {text}");
         whom.hears(shards, Err(Failure::internal(text)));
     }

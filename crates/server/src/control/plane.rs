@@ -270,11 +270,9 @@ impl Plane {
             return;
         };
         let context = RequestContext { connection_id: Some(request.from.conn_id), ..RequestContext::default() };
-        let Entities { store, errands, .. } = &mut self.entities;
-        if let Some(store) = store
-            && errands.takes(&message, &context)
-        {
-            errands.run(store, message, context, request);
+        let errands = &mut self.entities.errands;
+        if errands.takes(&message, &context) {
+            errands.run(message, context, request);
             return;
         }
         let Some((to, reply)) = self.agent.handle(&message, &context, &mut self.entities) else { return };

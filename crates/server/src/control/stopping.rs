@@ -25,7 +25,7 @@ pub(crate) async fn wind_down(plane: &mut Plane, signals: &mut Signals) {
         return;
     }
     logging::log!(SERVER, Notice, "Stopping: {} connections are to be closed", shards.connections());
-    if let Some(store) = &plane.entities.store {
+    if let Some(store) = plane.entities.store.get() {
         store.stop_delivering();
     }
     shards.with_core(|core, host, now| core.stop_senders(now, host));

@@ -16,6 +16,7 @@ mod link_route;
 mod log;
 mod log_stats;
 mod node;
+mod opening;
 mod peek;
 mod policy;
 mod queue;
@@ -36,6 +37,7 @@ pub(crate) use exchange::{add as add_exchange, add_binding};
 pub(crate) use kept::Kept;
 pub(crate) use link_route::add as add_link_route;
 pub(crate) use log::LogEntities;
+pub(crate) use opening::{Opener, StoreSlot};
 pub(crate) use redeclare::Report;
 pub(crate) use reload::{Loaded, is_kept};
 pub(crate) use router::RouterEntity;
@@ -50,7 +52,6 @@ use crate::control::policies::{Policies, vhost_of};
 use crate::control::profiles::Profiles;
 use crate::control::uplink::EdgeUplink;
 use crate::shard::Shards;
-use crate::store::{StoreError, StoreHandle};
 use amqp::Value;
 use config::Settings;
 use management::{Attributes, Backend, EntityType, Failure, Later, RequestContext};
@@ -59,7 +60,7 @@ use management::{Attributes, Backend, EntityType, Failure, Later, RequestContext
 pub(crate) struct Entities {
     pub(crate) shards: Shards,
     /// The queues, if there is a place for them.
-    pub(crate) store: Option<StoreHandle>,
+    pub(crate) store: StoreSlot,
     pub(crate) router: RouterEntity,
     pub(crate) policies: Policies,
     pub(crate) logs: LogEntities,
@@ -97,8 +98,7 @@ impl Entities {
 /// What the store does, which is not there if the configuration has none.
 impl Entities {
     fn kept(&self) -> Result<Kept, Failure> {
-        let text = "This router has no store: add store { path: ... } to its configuration, or create one";
-        self.store.clone().map(Kept).ok_or_else(|| Failure::bad_request(text))
+        self.store.found().map(Kept).map_err(Failure::bad_request)
     }
 
     /// Sees to it that what the configuration says of the store and its queues is so. Returned is what it was like that is so
@@ -107,15 +107,9 @@ impl Entities {
     /// # Errors
     /// Why it cannot be.
     pub(crate) fn declare(&mut self, settings: Settings) -> Result<Option<String>, String> {
-        let done = match (settings, &self.store) {
-            (Settings::Store(config), None) => {
-                store::open(&self.shards, config).map(|opened| self.store = Some(opened)).map(|()| None)
-            }
-            (Settings::Store(_), Some(opened)) => {
-                Err(StoreError::Exists("store", opened.view().settings.path.display().to_string()))
-            }
-            (settings, Some(store)) => store::declare(store, settings),
-            (_, None) => Err(StoreError::Unavailable("there is no store: add store { path: ... }".to_owned())),
+        let done = match settings {
+            Settings::Store(config) => self.store.open(&self.shards, config).map(|()| None),
+            settings => store::declare(&self.store.found()?, settings),
         };
         done.map_err(|error| error.to_string())
     }
@@ -147,7 +141,7 @@ impl Backend for Entities {
             "logStats" => log_stats::rows(entity_type),
             "allocator" => allocator::rows(&self.shards, entity_type),
             "user" => user::rows(&self.authentication, entity_type),
-            "store" => self.store.as_ref().map(|store| store::rows(store, entity_type)).unwrap_or_default(),
+            "store" => self.store.get().map(|store| store::rows(&store, entity_type)).unwrap_or_default(),
             _ if Kept::has(entity_type) => self.kept().map(|mut kept| kept.list(entity_type)).unwrap_or_default(),
             "policy" => vec![policy::row(&self.policies, &self.shards)],
             "vhost" => vhost::rows(&self.policies),
@@ -296,8 +290,8 @@ impl Backend for Entities {
         arguments: &Attributes,
         later: Later,
     ) -> bool {
-        match (entity_type.short, operation, &self.store) {
-            ("store", "BACKUP", Some(store)) => store::back_up(&self.shards, store, arguments, later),
+        match (entity_type.short, operation, self.store.get()) {
+            ("store", "BACKUP", Some(store)) => store::back_up(&self.shards, &store, arguments, later),
             _ => false,
         }
     }

@@ -1,13 +1,19 @@
 //! What the configuration file, read again, says of queues, templates and topics, and what came of all that it changes.
 
-use config::{Change, Entity};
-use management::{Backend, RequestContext, status};
+use std::sync::Arc;
 
-use super::{Kept, store};
-use crate::store::StoreHandle;
+use config::{Change, Entity, Settings};
+use management::{Backend, RequestContext, status};
+use parking_lot::Mutex;
+
+use super::reload::Undone;
+use super::{Kept, StoreSlot, store};
+use crate::shard::Shards;
 
 /// What comes of a reload, a line for each change; of those of what is kept in the store when they are made.
 pub(crate) struct Report {
+    /// Where it is noted what could not be made.
+    undone: Arc<Mutex<Vec<Undone>>>,
     file: String,
     lines: Vec<String>,
     kept: Vec<KeptChange>,
@@ -22,8 +28,8 @@ struct KeptChange {
 
 impl Report {
     /// Of a file that was read again.
-    pub(super) fn new(file: String) -> Self {
-        Self { file, lines: Vec::new(), kept: Vec::new() }
+    pub(super) fn new(file: String, undone: Arc<Mutex<Vec<Undone>>>) -> Self {
+        Self { undone, file, lines: Vec::new(), kept: Vec::new() }
     }
 
     /// A change is made, or could not be.
@@ -43,19 +49,24 @@ impl Report {
         self.kept.is_empty()
     }
 
-    /// Makes what is left: first what goes, the newest first, then what comes. Returned is what came of each change, which is
-    /// logged too.
-    pub(crate) fn make(mut self, store: Option<&StoreHandle>) -> Vec<String> {
+    /// Makes what is left: first what goes, the newest first, then what comes, the store before what is in it. Returned is what came
+    /// of each change, which is logged too. What failed is tried again when the file is read the next time.
+    pub(crate) fn make(mut self, shards: &Shards, store: &StoreSlot) -> Vec<String> {
         let kept = std::mem::take(&mut self.kept);
-        for KeptChange { line, old, new } in kept.iter().rev() {
-            // Messages outlive a change of settings.
-            if let (Some(old), None) = (old, new) {
-                take_away(store, old).unwrap_or_else(|reason| self.failed(*line, &reason));
+        // Messages outlive a change of settings.
+        let (go, come): (Vec<_>, Vec<_>) = kept.into_iter().partition(|change| change.new.is_none());
+        for KeptChange { line, old, .. } in go.into_iter().rev() {
+            let Some(old) = old else { continue };
+            if let Err(reason) = take_away(store, &old) {
+                self.failed(line, &reason);
+                self.undone.lock().push(Undone { old: Some(old), new: None });
             }
         }
-        for KeptChange { line, new, .. } in &kept {
-            if let Some(new) = new {
-                put_to_work(store, new).unwrap_or_else(|reason| self.failed(*line, &reason));
+        for KeptChange { line, old, new } in come {
+            let Some(new) = new else { continue };
+            if let Err(reason) = put_to_work(shards, store, &new) {
+                self.failed(line, &reason);
+                self.undone.lock().push(Undone { old, new: Some(new) });
             }
         }
         let Self { file, lines, .. } = self;
@@ -78,18 +89,21 @@ impl Report {
     }
 }
 
-fn take_away(store: Option<&StoreHandle>, old: &Entity) -> Result<(), String> {
-    let Some(store) = store else { return Ok(()) };
+fn take_away(store: &StoreSlot, old: &Entity) -> Result<(), String> {
+    let Some(store) = store.get() else { return Ok(()) };
     let name = ["address", "pattern"].into_iter().find_map(|key| old.attributes.text(key)).unwrap_or_default();
     let identity = format!("{}/{name}", old.entity_type.short);
-    match Kept(store.clone()).delete(old.entity_type, &identity, &RequestContext::default()) {
+    match Kept(store.patient()).delete(old.entity_type, &identity, &RequestContext::default()) {
         // Whatever management has deleted is gone already.
         Err(failure) if failure.status != status::NOT_FOUND => Err(failure.description),
         _ => Ok(()),
     }
 }
 
-fn put_to_work(store: Option<&StoreHandle>, new: &Entity) -> Result<(), String> {
-    let store = store.ok_or("there is no store: add store { path: ... }")?;
-    store::declare(store, new.settings.clone()).map(drop).map_err(|error| error.to_string())
+fn put_to_work(shards: &Shards, store: &StoreSlot, new: &Entity) -> Result<(), String> {
+    let done = match new.settings.clone() {
+        Settings::Store(config) => store.declare(shards, config),
+        settings => store::declare(&store.found()?.patient(), settings).map(drop),
+    };
+    done.map_err(|error| error.to_string())
 }

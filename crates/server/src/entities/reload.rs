@@ -4,6 +4,8 @@
 
 use config::{Change, Config, Entity};
 use management::{Attributes, Backend, RequestContext};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use super::redeclare::Report;
 use super::{Entities, Kept};
@@ -13,9 +15,46 @@ use crate::control::errands::For;
 /// Where the configuration came from, and what it said.
 pub(crate) struct Loaded {
     /// Where it came from.
-    pub(crate) source: ConfigSource,
+    source: ConfigSource,
     /// What it said last.
-    pub(crate) entities: Vec<Entity>,
+    entities: Vec<Entity>,
+    /// What of that is not so.
+    undone: Arc<Mutex<Vec<Undone>>>,
+}
+
+/// A change that could not be made.
+pub(super) struct Undone {
+    /// What is there still.
+    pub(super) old: Option<Entity>,
+    /// What is not there.
+    pub(super) new: Option<Entity>,
+}
+
+impl Loaded {
+    /// A router that has just started is as its configuration says.
+    pub(crate) fn new(source: ConfigSource, entities: Vec<Entity>) -> Self {
+        Self { source, entities, undone: Arc::default() }
+    }
+
+    /// What was said last, as far as it is so: what could not be done is tried again.
+    fn take_what_is_so(&mut self) -> Vec<Entity> {
+        let mut entities = std::mem::take(&mut self.entities);
+        for Undone { old, new } in self.undone.lock().drain(..) {
+            let place = |of: &Entity, among: &[Entity]| among.iter().position(|other| config::same(other, of));
+            match new.map(|new| place(&new, &entities)) {
+                Some(Some(at)) => drop(entities.remove(at)),
+                // The file has been read since, and says something else of it.
+                Some(None) => continue,
+                None => {}
+            }
+            if let Some(old) = old
+                && place(&old, &entities).is_none()
+            {
+                entities.push(old);
+            }
+        }
+        entities
+    }
 }
 
 impl Entities {
@@ -43,7 +82,8 @@ impl Entities {
         for warning in &config.warnings {
             logging::log!(AGENT, Warning, "{warning}");
         }
-        let old = std::mem::replace(&mut self.loaded.entities, config.entities.clone());
+        let old = self.loaded.take_what_is_so();
+        self.loaded.entities.clone_from(&config.entities);
         let changes = config::changes(&old, &config.entities);
         let report = self.make(file, &changes);
         // What could not be changed now is still as it was: the next reload tries again, or tells of it again.
@@ -59,25 +99,27 @@ impl Entities {
     /// Has the rest of a reload made: by a thread of its own if there is something left to do in the store, which then
     /// answers. Returned is what came of each change, if that is known now.
     pub(crate) fn finish(&mut self, report: Report, context: RequestContext, whom: For) -> Option<Vec<String>> {
-        match &self.store {
-            Some(store) if !report.is_done() => {
-                self.errands.reload(store, report, context, whom);
-                None
-            }
-            store => Some(report.make(store.as_ref())),
+        if report.is_done() {
+            return Some(report.make(&self.shards, &self.store));
         }
+        self.errands.reload(report, context, whom);
+        None
     }
 
     /// Makes changes: first what goes, the newest first, then what comes.
     fn make(&mut self, file: String, changes: &[Change<'_>]) -> Report {
         let (later, now): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.needs_restart());
-        let is_own = |change: &Change<'_>| change.old.or(change.new).is_some_and(|it| !Kept::has(it.entity_type));
+        let is_own = |change: &Change<'_>| change.old.or(change.new).is_some_and(|it| !is_kept(it));
         let mut failed = vec![None; now.len()];
-        for (change, failed) in now.iter().zip(&mut failed).rev().filter(|(change, _)| is_own(change)) {
+        let mut goes = vec![false; now.len()];
+        for ((change, failed), goes) in
+            now.iter().zip(&mut failed).zip(&mut goes).rev().filter(|((change, _), _)| is_own(change))
+        {
             if let Some(old) = change.old
                 && !(replaces(old) && change.new.is_some())
             {
                 *failed = self.take_away(old).err();
+                *goes = failed.is_none();
             }
         }
         for (change, failed) in now.iter().zip(&mut failed).filter(|(change, _)| is_own(change)) {
@@ -87,9 +129,19 @@ impl Entities {
                 *failed = self.put_to_work(new).err();
             }
         }
-        let mut report = Report::new(file);
-        for (change, failed) in now.iter().zip(failed) {
-            if is_own(change) { report.made(change, failed) } else { report.left(change) }
+        let mut report = Report::new(file, Arc::clone(&self.loaded.undone));
+        for ((change, failed), goes) in now.iter().zip(failed).zip(goes) {
+            if !is_own(change) {
+                report.left(change);
+                continue;
+            }
+            if failed.is_some() {
+                // Settings of the log were reset before they were to be others.
+                let stays = |old: &&Entity| !goes && old.entity_type.short != "log";
+                let old = change.old.filter(stays).cloned();
+                self.loaded.undone.lock().push(Undone { old, new: change.new.cloned() });
+            }
+            report.made(change, failed);
         }
         later.iter().for_each(|change| report.made(change, None));
         report
@@ -111,9 +163,6 @@ impl Entities {
         if new.entity_type.short == "log" {
             let module = new.attributes.text("module").unwrap_or_default();
             return self.logs.reset(module).and_then(|()| self.logs.configure(&new.attributes));
-        }
-        if new.entity_type.short == "store" {
-            return self.declare(new.settings.clone()).map(drop);
         }
         let created = self.create(new.entity_type, new.attributes.clone(), &RequestContext::default());
         created.map(drop).map_err(|failure| failure.description)

@@ -8,8 +8,9 @@ use amqp::Value;
 use config::{QueueTemplateConfig, Settings, StoreConfig, TopicConfig};
 use management::{Attributes, EntityType, Failure, Later};
 use queue_core::{Lifetime, Overflow, QueueSettings};
-use queue_log::{Condition, Copied, Missing};
+use queue_log::{Condition, Copied, Disk, Missing};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// So many of the messages that are not in a copy are named.
 const MOST_MISSING: usize = 1000;
@@ -98,9 +99,10 @@ pub(super) fn topic_rows(store: &StoreHandle, entity_type: &EntityType) -> Vec<A
 }
 
 /// Opens the store.
-pub(super) fn open(shards: &Shards, config: StoreConfig) -> Result<StoreHandle, StoreError> {
+pub(super) fn open(shards: &Shards, config: StoreConfig, disk: Arc<dyn Disk>) -> Result<StoreHandle, StoreError> {
     let StoreConfig { path, segment_bytes, cache_bytes, large_message_bytes } = config;
-    StoreHandle::open(shards, &StoreSettings { path, segment_bytes, max_bytes: None, cache_bytes, large_message_bytes })
+    let settings = StoreSettings { path, segment_bytes, max_bytes: None, cache_bytes, large_message_bytes };
+    StoreHandle::open_on(shards, &settings, disk)
 }
 
 /// Makes a template, at the request of management.

@@ -1,12 +1,13 @@
 //! The control plane's hold on the store.
 
 use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use queue_core::{Applied, Command, Lifetime, Orphans, QueueSettings, Refused};
-use queue_log::{Disk, OpenError, RealDisk};
+use queue_log::{Disk, OpenError};
 use router_core::{ConnectionInfo, Role, StripAnnotations};
 
 use super::journal::Waiter;
@@ -31,15 +32,16 @@ pub(crate) struct StoreHandle {
 }
 
 impl StoreHandle {
+    /// As [`StoreHandle::open_on`], on the disk of the operating system.
+    #[cfg(any(test, feature = "measure"))]
+    pub(crate) fn open(shards: &Shards, settings: &StoreSettings) -> Result<Self, StoreError> {
+        Self::open_on(shards, settings, Arc::new(queue_log::RealDisk))
+    }
+
     /// Opens a store, or makes one, and leads messages to its queues.
     ///
     /// # Errors
     /// If there is one already, or the directory cannot be used: what is wrong with it, and what to do.
-    pub(crate) fn open(shards: &Shards, settings: &StoreSettings) -> Result<Self, StoreError> {
-        Self::open_on(shards, settings, Arc::new(RealDisk))
-    }
-
-    /// As [`StoreHandle::open`], on a given disk.
     pub(crate) fn open_on(shards: &Shards, settings: &StoreSettings, disk: Arc<dyn Disk>) -> Result<Self, StoreError> {
         let store = Store::open(shards, settings, disk).map_err(|error| {
             let remedy = match &error {
@@ -249,6 +251,11 @@ impl StoreHandle {
             Some(Destination::Queue(place)) => node.view(place),
             _ => None,
         })
+    }
+
+    /// Its directory.
+    pub(crate) fn path(&self) -> &Path {
+        &self.settings.path
     }
 
     /// As it was opened.

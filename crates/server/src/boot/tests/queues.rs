@@ -14,7 +14,7 @@ impl Directory {
     }
 
     /// The section of a store in it.
-    fn store(&self) -> String {
+    pub(super) fn store(&self) -> String {
         format!("store {{\n path: {}\n segmentBytes: 1048576\n largeMessageBytes: 65536\n}}\n", self.0.display())
     }
 }
@@ -27,7 +27,7 @@ impl Drop for Directory {
 
 impl Router {
     /// The row of a queue.
-    fn queue(&mut self, address: &str) -> Option<Attributes> {
+    pub(super) fn queue(&mut self, address: &str) -> Option<Attributes> {
         self.plane.entities.find(type_of("queue"), "address", address)
     }
 }

@@ -15,7 +15,7 @@ impl Reloaded {
     pub(super) fn with(&mut self, sections: &str) -> Result<Vec<String>, String> {
         std::fs::write(&self.0._config.0, format!("{SILENT}{sections}")).unwrap();
         let entities = &mut self.0.plane.entities;
-        entities.read_again().map(|report| report.make(entities.store.as_ref()))
+        entities.read_again().map(|report| report.make(&entities.shards, &entities.store))
     }
 
     fn names(&mut self, entity_type: &str, attribute: &str) -> Vec<String> {
@@ -86,4 +86,55 @@ async fn log_settings_follow_the_file() {
         row.text("enable").map(str::to_owned)
     };
     assert_eq!((level("HTTP"), level("AGENT").as_deref()), (None, Some("error+")));
+}
+
+#[tokio::test]
+async fn what_could_not_be_changed_is_tried_again_by_the_next_reload_and_not_once_it_is_done() {
+    let mut router = Reloaded::start("").await;
+    router.0.create("router.config.address", &[("name", "mine"), ("prefix", "a")]).unwrap();
+    let file = "address {\n prefix: a\n distribution: multicast\n}\n";
+    for _ in 0..2 {
+        let told = router.with(file).unwrap();
+        assert!(told.len() == 1 && told[0].contains("failed"), "{told:?}");
+    }
+    let rows = router.0.plane.entities.list(type_of("router.config.address"));
+    let identity = rows[0].text("identity").unwrap().to_owned();
+    router.0.delete("router.config.address", &identity).unwrap();
+    let told = router.with(file).unwrap();
+    assert!(told.len() == 1 && !told[0].contains("failed"), "{told:?}");
+    assert_eq!(router.names("router.config.address", "prefix"), ["a"]);
+    assert!(router.with(file).unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_store_that_could_not_be_opened_and_its_queues_are_tried_again() {
+    let directory = super::queues::Directory::new();
+    let file = directory.store() + "queue {\n address: a\n}\n";
+    // Something is in the way.
+    std::fs::write(&directory.0, "").unwrap();
+    let mut router = Reloaded::start("").await;
+    for _ in 0..2 {
+        let told = router.with(&file).unwrap();
+        assert!(told.len() == 2 && told.iter().all(|line| line.contains("failed")), "{told:?}");
+    }
+    std::fs::remove_file(&directory.0).unwrap();
+    let told = router.with(&file).unwrap();
+    assert!(told.len() == 2 && !told.iter().any(|line| line.contains("failed")), "{told:?}");
+    assert!(router.0.queue("a").is_some() && router.with(&file).unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_queue_that_could_not_be_changed_or_deleted_is_tried_again() {
+    let directory = super::queues::Directory::new();
+    let with = |queues: &str| directory.store() + queues;
+    let mut router = Reloaded::start(&with("queue {\n address: a\n name: a\n}\n")).await;
+    let other = with("queue {\n address: a\n name: a\n durable: no\n}\n");
+    for _ in 0..2 {
+        let told = router.with(&other).unwrap();
+        assert!(told.len() == 1 && told[0].contains("durable cannot change"), "{told:?}");
+    }
+    router.0.delete("queue", "queue/a").unwrap();
+    let told = router.with(&other).unwrap();
+    assert!(told.len() == 1 && !told[0].contains("failed"), "{told:?}");
+    assert!(router.with(&other).unwrap().is_empty());
 }

@@ -2,6 +2,8 @@
 
 use super::queues::Directory;
 use super::*;
+use crate::control::errands::Errands;
+use crate::entities::StoreSlot;
 use crate::shard::tests::client::{Client, encoded};
 use crate::store::tests::stalling::StallingDisk;
 use crate::store::{StoreHandle, StoreSettings};
@@ -73,7 +75,8 @@ impl File {
         let file = Self { path: router._config.0.clone(), begins: format!("{SILENT}{store}{}", listener(port)) };
         file.says("");
         // The store is open already, which is what this says of it.
-        let told = router.plane.entities.read_again().unwrap().make(None);
+        let entities = &mut router.plane.entities;
+        let told = entities.read_again().unwrap().make(&entities.shards, &entities.store);
         assert!(told.len() == 1 && told[0].contains("store"), "{told:?}");
         file
     }
@@ -91,7 +94,7 @@ async fn start(directory: &Directory) -> (Router, StallingDisk, u16) {
     let disk = StallingDisk::default();
     let opened =
         StoreHandle::open_on(&router.plane.shards, &StoreSettings::at(&directory.0), std::sync::Arc::new(disk.clone()));
-    router.plane.entities.store = Some(opened.unwrap());
+    router.plane.entities.store.set(opened.unwrap());
     router.create("queue", &[("address", "orders")]).unwrap();
     (router, disk, port)
 }
@@ -200,4 +203,73 @@ async fn reloads_are_made_one_after_the_other_and_who_waits_long_is_told_that_th
     router.until(|entities| entities.find(type_of("queue"), "address", "c").is_some()).await;
     let mut names = |address| router.plane.entities.find(type_of("queue"), "address", address).is_some();
     assert!(!names("a") && !names("b"), "the last reload is what counts");
+}
+
+/// A router without a store, on a disk that hangs, and the port it listens on.
+async fn start_empty() -> (Router, StallingDisk, u16) {
+    let port = free_port();
+    let mut router = Router::start(&listener(port));
+    router.until_listening().await;
+    let disk = StallingDisk::default();
+    let entities = &mut router.plane.entities;
+    entities.store = StoreSlot::on(std::sync::Arc::new(disk.clone()));
+    entities.errands = Errands::new(&router.plane.shards, entities.store.clone());
+    disk.stall();
+    (router, disk, port)
+}
+
+#[tokio::test]
+async fn a_store_is_opened_while_others_are_served_and_what_comes_behind_it_waits() {
+    let directory = Directory::new();
+    let path = directory.0.display().to_string();
+    let (mut router, disk, port) = start_empty().await;
+    let answers = router
+        .meanwhile(move || {
+            let (mut one, mut other) = (Manager::connect(port, "one"), Manager::connect(port, "other"));
+            one.request("CREATE", "org.apache.qpid.dispatch.store", None, &[("path", &path)]);
+            one.request("CREATE", "queue", Some("a"), &[("address", "a")]);
+            other.request("QUERY", "listener", None, &[]);
+            assert_eq!(other.answer().0, 200);
+            let refused = loop {
+                other.request("CREATE", "queue", Some("b"), &[("address", "b")]);
+                let (status, why) = other.answer();
+                assert_eq!(status, 400);
+                if why.contains(&path) {
+                    break why;
+                }
+            };
+            other.request("CREATE", "store", None, &[("path", "/elsewhere")]);
+            let second = other.answer();
+            disk.go_on();
+            ([one.answer(), one.answer()].map(|(status, _)| status), refused, second)
+        })
+        .await;
+    let (made, refused, (status, second)) = answers;
+    assert_eq!((made, status), ([201, 201], 400), "{second}");
+    assert!(refused.contains("still being opened") && second.contains("already"), "{refused} {second}");
+}
+
+#[tokio::test]
+async fn a_reload_that_brings_a_store_and_its_queues_holds_nobody_up() {
+    let directory = Directory::new();
+    let (mut router, disk, port) = start_empty().await;
+    let other_port = free_port();
+    let store = format!("store {{\n path: {}\n}}\nqueue {{\n address: a\n}}\n", directory.0.display());
+    let sections = format!("{SILENT}{}{store}{}", listener(port), listener(other_port));
+    std::fs::write(&router._config.0, sections).unwrap();
+    let answer = router
+        .meanwhile(move || {
+            let (mut one, mut other) = (Manager::connect(port, "one"), Manager::connect(port, "other"));
+            one.reload();
+            while !can_connect(other_port) {
+                other.request("QUERY", "listener", None, &[]);
+                assert_eq!(other.answer().0, 200);
+            }
+            disk.go_on();
+            one.answer_with_body()
+        })
+        .await;
+    let ((200, _), Body::Value(Value::List(lines))) = &answer else { panic!("{answer:?}") };
+    assert!(lines.len() == 3 && lines.iter().all(|line| !line.as_text().unwrap().contains("failed")), "{lines:?}");
+    assert!(router.plane.entities.find(type_of("queue"), "address", "a").is_some());
 }
