@@ -1,5 +1,6 @@
 //! Applying commands: the replicated half. Nothing here may depend on consumers, on who holds what, or on a clock.
 
+mod adopt;
 pub(crate) mod bodies;
 mod bury;
 mod enqueue;
@@ -11,7 +12,7 @@ pub(crate) mod sweep;
 mod templates;
 mod transaction;
 
-use crate::body::BodyRef;
+use crate::body::{Body, BodyRef};
 use crate::broker::Broker;
 use crate::command::Command;
 use crate::ids::{EntryIndex, Millis};
@@ -36,6 +37,14 @@ impl Context<'_> {
         let part = self.part;
         self.part += 1;
         BodyRef::Log { entry: self.at.0, part }
+    }
+
+    /// Where the bytes are of which the command at hand says this.
+    fn place_of(&mut self, body: Body) -> BodyRef {
+        match body {
+            Body::Here => self.next_body(),
+            Body::Large { file } => BodyRef::Large { file },
+        }
     }
 }
 
@@ -68,6 +77,7 @@ impl Broker {
             Command::DeleteTemplate { pattern } => self.delete_template(pattern),
             Command::Sweep { queue, most } => self.sweep(*queue, *most, context),
             Command::Enqueue(enqueue) => self.enqueue(enqueue, context),
+            Command::Adopt(adopt) => self.adopt(adopt, context),
             Command::Settle(settle) => self.settle(settle, context),
             Command::Expire { queue, items } => self.expire(*queue, items, context),
             Command::Purge { queue, what } => self.purge(*queue, what, context),

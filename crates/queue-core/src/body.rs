@@ -6,8 +6,9 @@ use crate::wire::{CodecError, Put, Reader};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
     /// With the command: in the same entry of the log. Its part is the ordinal, from 0, of this command among those of
-    /// the entry that carry a body ([`Command::Enqueue`](crate::Command::Enqueue) with this, and
-    /// [`Command::Relocate`](crate::Command::Relocate); those inside transactions count where they stand).
+    /// the entry that carry a body ([`Command::Enqueue`](crate::Command::Enqueue) and
+    /// [`Command::Adopt`](crate::Command::Adopt) with this, and [`Command::Relocate`](crate::Command::Relocate); those inside
+    /// transactions count where they stand).
     Here,
     /// In a file of its own.
     Large {

@@ -185,6 +185,12 @@ impl Broker {
         }
     }
 
+    /// Whether a queue has room for so many messages and bytes of them, or takes them nevertheless. False where
+    /// [`Overflow::Reject`](crate::Overflow::Reject) would refuse the last of them now.
+    pub fn takes(&self, queue: QueueId, messages: u64, bytes: u64) -> bool {
+        self.queues.get(&queue).is_some_and(|queue| !queue.is_full(messages, bytes))
+    }
+
     /// How a queue is, and what has happened in it.
     pub fn statistics(&mut self, queue: QueueId) -> Option<Statistics> {
         let queue = self.queues.get_mut(&queue)?;

@@ -7,6 +7,8 @@ pub use codec::{decode_batch, encode_batch};
 use crate::body::{Body, BodyRef};
 use crate::facts::Facts;
 use crate::ids::{QueueId, Seq, TopicId};
+use crate::overlay::Overlay;
+use crate::peek::Peeked;
 use crate::ranges::Ranges;
 use crate::settings::QueueSettings;
 use smallvec::SmallVec;
@@ -35,6 +37,44 @@ pub struct Enqueue {
     pub facts: Facts,
     /// Where its bytes are.
     pub body: Body,
+}
+
+/// A message that leaves a queue of another broker: it keeps what it is, with what was added to it there, and begins anew, as
+/// a message does that goes from one queue of this broker to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adopt {
+    /// Where it goes.
+    pub to: Target,
+    /// Not into a queue that is full and refuses what comes then.
+    pub if_room: bool,
+    /// Bytes of the message.
+    pub size: u64,
+    /// The header's.
+    pub priority: u8,
+    /// The header's.
+    pub durable: bool,
+    /// The group-id.
+    pub group: Option<Arc<str>>,
+    /// What it replaces others by, in last-value queues.
+    pub key: Option<Arc<[u8]>>,
+    /// What is to be added to it when it is delivered.
+    pub overlay: Option<Arc<Overlay>>,
+    /// Where its bytes are.
+    pub body: Body,
+}
+
+impl Adopt {
+    /// What is to be said of a message that lies in another broker. Of its bytes the host sees to it that they are where the
+    /// command says: with it, or in the same file.
+    pub fn of(peeked: &Peeked, to: Target, if_room: bool) -> Self {
+        let Peeked { size, priority, durable, .. } = *peeked;
+        let body = match peeked.body {
+            BodyRef::Log { .. } => Body::Here,
+            BodyRef::Large { file } => Body::Large { file },
+        };
+        let (group, key, overlay) = (peeked.group.clone(), peeked.key.clone(), peeked.overlay.clone());
+        Self { to, if_room, size, priority, durable, group, key, overlay, body }
+    }
 }
 
 /// What is said of messages that were delivered. What AMQP calls an outcome (part 3, section 3.4).
@@ -160,6 +200,8 @@ pub enum Command {
     },
     /// A message.
     Enqueue(Box<Enqueue>),
+    /// A message of another broker.
+    Adopt(Box<Adopt>),
     /// What became of deliveries.
     Settle(Box<Settle>),
     /// Messages have expired. Those that have not, by the time of the entry, stay.
@@ -251,6 +293,7 @@ impl Command {
     pub fn carries_body(&self) -> bool {
         match self {
             Self::Enqueue(enqueue) => enqueue.body == Body::Here,
+            Self::Adopt(adopt) => adopt.body == Body::Here,
             Self::Relocate { .. } => true,
             _ => false,
         }

@@ -51,7 +51,7 @@ mod wire;
 
 pub use body::{Body, BodyRef};
 pub use broker::{Broker, Node, Room};
-pub use command::{Command, Enqueue, Orphans, Outcome, Selection, Settle, Target, decode_batch, encode_batch};
+pub use command::{Adopt, Command, Enqueue, Orphans, Outcome, Selection, Settle, Target, decode_batch, encode_batch};
 pub use consumer::{ConsumerSettings, Mode, SubscribeError};
 pub use facts::{Facts, MAX_NAME, Malformed, Wanted};
 pub use head::{

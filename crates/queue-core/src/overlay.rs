@@ -107,9 +107,18 @@ impl Overlay {
         self.undeliverable.clear();
     }
 
+    /// What is left of it for a message that goes back to where it died last.
+    pub fn without_last_death(&self) -> Option<Self> {
+        let mut rest = self.clone();
+        if !rest.deaths.is_empty() {
+            rest.deaths.remove(0);
+        }
+        Some(rest).filter(|rest| !rest.is_empty())
+    }
+
     /// Whether a message that now leaves a queue for this reason has been at the address before, and no consumer has had
     /// a hand in what happened to it since.
-    pub(crate) fn goes_in_a_circle(&self, address: &str, reason: Reason) -> bool {
+    pub fn goes_in_a_circle(&self, address: &str, reason: Reason) -> bool {
         reason.is_automatic()
             && self
                 .deaths

@@ -6,6 +6,7 @@ use crate::ids::{ConsumerId, Millis, PRIORITIES, QueueId, Seq};
 use crate::overlay::Overlay;
 use crate::ranges::Ranges;
 use crate::store::entry::NEVER;
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ pub struct Peeked {
     pub size: u64,
     /// The header's priority.
     pub priority: u8,
+    /// The header's.
+    pub durable: bool,
     /// When it came.
     pub arrived: Millis,
     /// When it expires, if it does.
@@ -32,6 +35,8 @@ pub struct Peeked {
     pub held_by: Option<ConsumerId>,
     /// Its group.
     pub group: Option<Arc<str>>,
+    /// What it replaces others by, in last-value queues.
+    pub key: Option<Arc<[u8]>>,
     /// What is to be added to it.
     pub overlay: Option<Arc<Overlay>>,
 }
@@ -71,12 +76,14 @@ impl Broker {
                 body: entry.body(),
                 size: entry.size(),
                 priority: entry.priority,
+                durable: entry.durable,
                 arrived: entry.arrived,
                 expires_at: Some(entry.expires).filter(|expires| *expires != NEVER),
                 deliver_at: entry.deliver_at(),
                 delivery_count: entry.failed,
                 held_by: holder.and_then(|holder| self.acquisitions.at(holder)).map(|held| held.consumer),
                 group: entry.group().cloned(),
+                key: entry.key().cloned(),
                 overlay: entry.overlay().cloned(),
             });
         }
@@ -110,14 +117,25 @@ impl Broker {
         (found, None)
     }
 
-    /// The files of all messages that have one of their own. Looks at every message: for the start of a host.
-    pub fn files(&self) -> Vec<u64> {
+    /// The files of all messages that have one of their own, and how often each is told to be needed no more
+    /// ([`Event::BodyGone`](crate::Event::BodyGone)): once, unless messages with it have come one by one. Looks at every message:
+    /// for the start of a host.
+    pub fn files(&self) -> BTreeMap<u64, usize> {
         let doomed = self.doomed.values().map(|doomed| &doomed.queue);
         let all = self.queues.values().chain(doomed);
         let chunks =
             all.flat_map(|queue| queue.lanes.lanes()).flat_map(|(_, of)| of.chunks.iter().map(|(_, chunk)| chunk));
-        let bodies = chunks.flat_map(|chunk| chunk.entries()).map(|(_, entry)| entry.body());
-        bodies.filter_map(|body| if let BodyRef::Large { file } = body { Some(file) } else { None }).collect()
+        let mut files = BTreeMap::new();
+        for (_, entry) in chunks.flat_map(|chunk| chunk.entries()) {
+            if let BodyRef::Large { file } = entry.body() {
+                let together = entry.shared && self.shared.contains_key(&entry.body());
+                *files.entry(file).or_default() += usize::from(!together);
+            }
+        }
+        let shared =
+            self.shared.keys().filter_map(|body| if let BodyRef::Large { file } = body { Some(file) } else { None });
+        shared.for_each(|file| *files.entry(*file).or_default() += 1);
+        files
     }
 
     /// Up to `most` messages whose bytes are in these entries of the log, from any queue: what keeps a segment of the log

@@ -40,6 +40,13 @@ impl Ranges {
         self.0.iter().copied()
     }
 
+    /// Those of the places that are not before this one.
+    pub fn not_before(&self, seq: Seq) -> Self {
+        let mut rest = Self::new();
+        self.iter().for_each(|(first, last)| rest.push_range(first.max(seq), last));
+        rest
+    }
+
     /// Adds all of another set.
     pub fn append(&mut self, other: &Self) {
         for (first, last) in other.iter() {

@@ -68,8 +68,9 @@ impl Broker {
         match more {
             0 => shared,
             more => {
-                let count = self.shared.entry(body).or_insert(1);
-                *count = count.saturating_add(more);
+                // One that is not shared has let nobody count it. Others may have its file nevertheless: they have come from elsewhere.
+                let count = self.shared.entry(body).or_insert(u32::from(shared));
+                *count = count.saturating_add(more + u32::from(!shared));
                 true
             }
         }

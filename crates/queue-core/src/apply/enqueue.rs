@@ -1,7 +1,6 @@
 //! New messages.
 
 use super::Context;
-use crate::body::Body;
 use crate::body::BodyRef;
 use crate::broker::Broker;
 use crate::command::{Enqueue, Target};
@@ -65,7 +64,7 @@ impl Queue {
         entry
     }
 
-    pub(super) fn is_full(&self, messages: u64, bytes: u64) -> bool {
+    pub(crate) fn is_full(&self, messages: u64, bytes: u64) -> bool {
         self.settings.overflow == Overflow::Reject && self.is_beyond(messages, bytes)
     }
 
@@ -129,10 +128,7 @@ impl Broker {
     }
 
     pub(super) fn enqueue(&mut self, enqueue: &Enqueue, context: &mut Context<'_>) -> Applied {
-        let body = match enqueue.body {
-            Body::Here => context.next_body(),
-            Body::Large { file } => BodyRef::Large { file },
-        };
+        let body = context.place_of(enqueue.body);
         let result = self.enqueue_into(enqueue, body, context);
         if !matches!(result, Ok(Done::Enqueued { copies: 1.. }) | Err(Refused::PartlyFull { .. })) {
             context.events.push(Event::BodyGone { body, size: enqueue.facts.size });
@@ -141,7 +137,7 @@ impl Broker {
     }
 
     /// Those of these queues that have no room for a message go from the list. The first of them is returned.
-    fn refuse_full(&mut self, queues: &mut Queues, size: u64, events: &mut Vec<Event>) -> Option<Arc<str>> {
+    pub(super) fn refuse_full(&mut self, queues: &mut Queues, size: u64, events: &mut Vec<Event>) -> Option<Arc<str>> {
         let mut first = None;
         queues.retain(|id| {
             let Some(queue) = self.queues.get_mut(id).filter(|queue| queue.is_full(1, size)) else { return true };

@@ -5,7 +5,6 @@ use crate::broker::Broker;
 use crate::command::Selection;
 use crate::ids::{Millis, QueueId, Seq};
 use crate::output::{Applied, Done, Refused};
-use crate::overlay::Overlay;
 use crate::queue::Queue;
 use crate::store::Entry;
 use std::sync::Arc;
@@ -105,13 +104,7 @@ impl Broker {
             let Some(to) = broker.origin(id, seq) else { return false };
             let Some(mut entry) = broker.leave(id, seq, false, context) else { return false };
             entry.change(|extra| {
-                if let Some(overlay) = &mut extra.overlay {
-                    let overlay: &mut Overlay = Arc::make_mut(overlay);
-                    overlay.deaths.remove(0);
-                    if overlay.is_empty() {
-                        extra.overlay = None;
-                    }
-                }
+                extra.overlay = extra.overlay.take().and_then(|overlay| overlay.without_last_death()).map(Arc::new);
             });
             broker.move_to(to, &entry, context);
             broker.count(id, |queue| queue.totals.moved += 1);

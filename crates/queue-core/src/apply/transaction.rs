@@ -1,7 +1,6 @@
 //! Several commands, all of them or none.
 
 use super::Context;
-use crate::body::Body;
 use crate::broker::Broker;
 use crate::command::{Command, Settle};
 use crate::ids::{Millis, QueueId, Seq};
@@ -34,11 +33,12 @@ impl Broker {
         for command in commands {
             match command {
                 Command::Enqueue(enqueue) => {
-                    let body = match enqueue.body {
-                        Body::Here => context.next_body(),
-                        Body::Large { file } => crate::BodyRef::Large { file },
-                    };
+                    let body = context.place_of(enqueue.body);
                     context.events.push(Event::BodyGone { body, size: enqueue.facts.size });
+                }
+                Command::Adopt(adopt) => {
+                    let body = context.place_of(adopt.body);
+                    context.events.push(Event::BodyGone { body, size: adopt.size });
                 }
                 Command::Settle(settle) => self.unsettle(settle, context.time),
                 Command::Relocate { .. } => {

@@ -1,9 +1,10 @@
 //! Commands as bytes, as they stand in the log.
 
-use super::{Command, Enqueue, Orphans, Outcome, Selection, Settle, Target};
+use super::{Adopt, Command, Enqueue, Orphans, Outcome, Selection, Settle, Target};
 use crate::body::{Body, BodyRef};
 use crate::facts::Facts;
 use crate::ids::{QueueId, Seq, TopicId};
+use crate::overlay::Overlay;
 use crate::ranges::Ranges;
 use crate::settings::QueueSettings;
 use crate::wire::{CodecError, Put, Reader};
@@ -51,6 +52,7 @@ mod tag {
     pub(super) const SET_TEMPLATE: u8 = 16;
     pub(super) const DELETE_TEMPLATE: u8 = 17;
     pub(super) const SWEEP: u8 = 18;
+    pub(super) const ADOPT: u8 = 19;
 }
 
 impl Command {
@@ -98,6 +100,10 @@ impl Command {
             Self::Enqueue(enqueue) => {
                 out.byte(tag::ENQUEUE);
                 enqueue.encode(out);
+            }
+            Self::Adopt(adopt) => {
+                out.byte(tag::ADOPT);
+                adopt.encode(out);
             }
             Self::Settle(settle) => {
                 tagged(out, tag::SETTLE, settle.queue);
@@ -178,6 +184,7 @@ impl Command {
             tag::SWEEP => Self::Sweep { queue: queue(reader)?, most: reader.number()? },
             tag::DELETE_TOPIC => Self::DeleteTopic { topic: TopicId(reader.number()?) },
             tag::ENQUEUE => Self::Enqueue(Box::new(Enqueue::decode(reader)?)),
+            tag::ADOPT => Self::Adopt(Box::new(Adopt::decode(reader)?)),
             tag::SETTLE => Self::Settle(Box::new(Settle::decode(reader)?)),
             tag::EXPIRE => Self::Expire { queue: queue(reader)?, items: Ranges::decode(reader)? },
             tag::PURGE => Self::Purge { queue: queue(reader)?, what: Selection::decode(reader)? },
@@ -219,35 +226,81 @@ fn list<T>(
 impl Enqueue {
     fn encode(&self, out: &mut Vec<u8>) {
         out.number(self.to.len() as u64);
-        for target in &self.to {
-            match target {
-                // Mostly one queue: its number, made even.
-                Target::Queue(queue) => out.number(queue.0 << 1),
-                Target::Topic { topic, except } => {
-                    out.number(topic.0 << 1 | 1);
-                    out.number(except.len() as u64);
-                    except.iter().for_each(|queue| out.number(queue.0));
-                }
-            }
-        }
+        self.to.iter().for_each(|target| target.encode(out));
         self.facts.encode(out);
-        match self.body {
-            Body::Here => out.optional(None),
-            Body::Large { file } => out.optional(Some(file)),
+        self.body.encode(out);
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, CodecError> {
+        let to = list(reader, Target::decode)?;
+        let facts = Facts::decode(reader)?;
+        Ok(Self { to: to.into(), facts, body: Body::decode(reader)? })
+    }
+}
+
+impl Target {
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            // Mostly one queue: its number, made even.
+            Self::Queue(queue) => out.number(queue.0 << 1),
+            Self::Topic { topic, except } => {
+                out.number(topic.0 << 1 | 1);
+                out.number(except.len() as u64);
+                except.iter().for_each(|queue| out.number(queue.0));
+            }
         }
     }
 
     fn decode(reader: &mut Reader<'_>) -> Result<Self, CodecError> {
-        let to = list(reader, |reader| {
-            let target = reader.number()?;
-            Ok(match target & 1 {
-                0 => Target::Queue(QueueId(target >> 1)),
-                _ => Target::Topic { topic: TopicId(target >> 1), except: list(reader, queue)? },
-            })
-        })?;
-        let facts = Facts::decode(reader)?;
-        let body = reader.optional()?.map_or(Body::Here, |file| Body::Large { file });
-        Ok(Self { to: to.into(), facts, body })
+        let target = reader.number()?;
+        Ok(match target & 1 {
+            0 => Self::Queue(QueueId(target >> 1)),
+            _ => Self::Topic { topic: TopicId(target >> 1), except: list(reader, queue)? },
+        })
+    }
+}
+
+impl Body {
+    fn encode(self, out: &mut Vec<u8>) {
+        match self {
+            Self::Here => out.optional(None),
+            Self::Large { file } => out.optional(Some(file)),
+        }
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, CodecError> {
+        Ok(reader.optional()?.map_or(Self::Here, |file| Self::Large { file }))
+    }
+}
+
+impl Adopt {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.to.encode(out);
+        out.byte(u8::from(self.if_room) | u8::from(self.durable) << 1);
+        out.byte(self.priority);
+        out.number(self.size);
+        out.optional_bytes(self.group.as_deref().map(str::as_bytes));
+        out.optional_bytes(self.key.as_deref());
+        out.flag(self.overlay.is_some());
+        self.overlay.iter().for_each(|overlay| overlay.encode(out));
+        self.body.encode(out);
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, CodecError> {
+        let to = Target::decode(reader)?;
+        let wrong = reader.wrong("message of another broker");
+        let flags = Some(reader.byte()?).filter(|flags| *flags <= 3).ok_or(wrong)?;
+        Ok(Self {
+            to,
+            if_room: flags & 1 != 0,
+            durable: flags & 2 != 0,
+            priority: reader.byte()?,
+            size: reader.number()?,
+            group: reader.optional_text()?,
+            key: reader.optional_bytes()?.map(Into::into),
+            overlay: reader.flag()?.then(|| Overlay::decode(reader)).transpose()?.map(Into::into),
+            body: Body::decode(reader)?,
+        })
     }
 }
 

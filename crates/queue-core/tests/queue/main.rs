@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod adopted;
 mod basics;
 mod consumers;
 mod dead_letters;

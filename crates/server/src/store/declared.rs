@@ -4,7 +4,7 @@ use queue_core::{Command, Orphans, QueueSettings};
 
 use super::StoreHandle;
 use super::handle::{check, check_address};
-use super::links::{Destination, Side};
+use super::links::{Destination, Place, Side};
 use super::node::Node;
 use super::say::Say;
 use super::spec::{StoreError, TemplateSpec, TopicSpec};
@@ -103,10 +103,14 @@ impl StoreHandle {
     /// Makes a topic.
     ///
     /// # Errors
-    /// If there is something at its address.
+    /// If there is something at its address; but for a queue that nobody has asked for, if there is nothing in it.
     pub(crate) fn create_topic(&self, topic: TopicSpec) -> Result<(), StoreError> {
         let settings = settings_of(topic)?;
         let address = settings.address.to_string();
+        while let Some(Place { side, queue }) = self.made_by_itself(&address) {
+            let command = Command::DeleteQueue { queue, if_empty: true, orphans: Orphans::Drop };
+            self.command(side, command, &address)?;
+        }
         self.is_free(&address)?;
         // Both sides know it: subscriptions are durable or not.
         for side in Side::BOTH {

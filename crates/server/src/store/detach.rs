@@ -67,7 +67,10 @@ impl Node {
 
     /// A queue is gone under its links.
     pub(super) fn queue_deleted(&mut self, place: Place, address: &str, _consumers: &[ConsumerId]) {
-        self.unlead(address);
+        if !self.shadows.has(place) {
+            self.unlead(address);
+        }
+        self.shadows.forget(place);
         self.filters.remove(&place);
         self.fullness.forget(place);
         self.promised.remove(&place);
@@ -82,6 +85,10 @@ impl Node {
         for (_, record) in self.links.iter_mut().filter(|(_, record)| record.end == End::Open && there(&record.role)) {
             record.end = End::Asked;
             self.says.push(Say::Detach { key: record.key, closed: true, error: Some(Box::new(error.clone())) });
+        }
+        // What was its shadow is found there now.
+        if self.find(address).is_some() {
+            self.lead(address);
         }
     }
 }

@@ -66,6 +66,9 @@ impl Node {
                 }
             }
             Waiter::Attach { link } => self.cannot_attach(link, error.clone()),
+            Waiter::Across { crossing, at } => self.across_or_not(crossing, at, false),
+            Waiter::Left { crossing } => self.crossed(crossing, false),
+            Waiter::Shadow(place) => self.shadow_not_deleted(place),
             // Their links are ended; who asked from outside is told what the matter is when no answer comes.
             Waiter::Nobody | Waiter::Settlement { .. } | Waiter::Relocated | Waiter::Reply(_) => {}
         }

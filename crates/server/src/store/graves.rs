@@ -1,10 +1,10 @@
-//! Queues for dead letters and expired messages: they are there as soon as a queue or a template of queues names them, so that
-//! whoever waits there before the first of these messages waits at the queue.
+//! Queues for dead letters and expired messages: they are there as soon as a queue, a topic or a template of queues names them, so
+//! that whoever waits there before the first of these messages waits at the queue.
 
 use queue_core::{Command, QueueSettings};
 
 use super::journal::Waiter;
-use super::links::{Destination, Side};
+use super::links::{Destination, Place, Side};
 use super::node::Node;
 use super::wanted::is_plain;
 
@@ -15,6 +15,8 @@ impl Node {
         let graves = match &command {
             Command::CreateQueue(settings)
             | Command::ChangeQueue { settings, .. }
+            | Command::CreateTopic(settings)
+            | Command::ChangeTopic { settings, .. }
             | Command::SetTemplate { settings, .. } => self.graves_to_make(settings),
             _ => Vec::new(),
         };
@@ -25,7 +27,8 @@ impl Node {
     /// Sees to it that all that is named is there: stores of earlier versions lack what was never used.
     pub(super) fn make_all_graves(&mut self) {
         let queues = self.queues().into_values().filter_map(|place| self.settings(place).cloned());
-        let graves: Vec<_> = queues.flat_map(|settings| self.graves_to_make(&settings)).collect();
+        let topics = self.brokers[Side::Logged as usize].topics().map(|(_, settings)| settings.clone());
+        let graves: Vec<_> = queues.chain(topics).flat_map(|settings| self.graves_to_make(&settings)).collect();
         self.make_graves(graves);
     }
 
@@ -39,21 +42,24 @@ impl Node {
     fn graves_to_make(&self, settings: &QueueSettings) -> Vec<QueueSettings> {
         let mut missing = Vec::new();
         for address in settings.graves().filter(|address| is_plain(address)) {
-            match self.find(address) {
-                None => missing.push(settings.grave(address.clone())),
-                Some(Destination::Queue(place)) if place.side != Side::of(settings.durable) => {
-                    let from = &settings.address;
-                    logging::log!(
-                        ROUTER_CORE,
-                        Warning,
-                        "Dead letters or expired messages of '{from}' cannot be received at '{address}', which it names for them: one \
-                         of the two is durable and the other is not; let both be, or name another address"
-                    );
+            let missing_here = match self.find(address) {
+                None => true,
+                // Nobody has said what it is to be like, and something durable is to go there.
+                Some(Destination::Queue(place)) => {
+                    settings.durable && self.is_made_by_itself(place) && place.side == Side::Memory
                 }
-                Some(_) => {}
+                Some(_) => false,
+            };
+            if missing_here {
+                missing.push(settings.grave(address.clone()));
             }
         }
         missing
+    }
+
+    /// Whether nobody has said what a queue is to be like.
+    pub(super) fn is_made_by_itself(&self, place: Place) -> bool {
+        self.settings(place).is_some_and(|settings| settings.auto_created)
     }
 
     fn make_graves(&mut self, graves: Vec<QueueSettings>) {

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use queue_core::{Applied, Command, Lifetime, Orphans, QueueSettings, Refused};
@@ -108,10 +108,14 @@ impl StoreHandle {
     pub(super) fn command(&self, side: Side, command: Command, of: &str) -> Result<queue_core::Done, StoreError> {
         let (reply, answer) = channel::<Applied>();
         self.with(|node| node.submit_declaration(side, command, Waiter::Reply(reply)));
+        self.answer(&answer)?.map_err(|refused| refusal(&refused, of))
+    }
+
+    /// Waits for what the store says of something that was asked of it.
+    pub(super) fn answer<T>(&self, answer: &Receiver<T>) -> Result<T, StoreError> {
         loop {
             return match answer.recv_timeout(PATIENCE) {
-                Ok(Ok(done)) => Ok(done),
-                Ok(Err(refused)) => Err(refusal(&refused, of)),
+                Ok(answer) => Ok(answer),
                 Err(RecvTimeoutError::Timeout) if self.patient && self.with(|node| node.journal.stuck.is_none()) => {
                     continue;
                 }
@@ -157,8 +161,8 @@ impl StoreHandle {
         let address = settings.address.to_string();
         check_address(&address)?;
         check(&settings)?;
-        if let Some(place) = self.made_by_itself(&address) {
-            return self.take_over(place, settings);
+        if self.made_by_itself(&address).is_some() {
+            return self.take_over(&address, settings);
         }
         self.is_free(&address)?;
         let side = Side::of(settings.durable);
@@ -166,20 +170,18 @@ impl StoreHandle {
     }
 
     /// The queue at an address if nobody has said yet what it is to be like.
-    fn made_by_itself(&self, address: &str) -> Option<Place> {
+    pub(super) fn made_by_itself(&self, address: &str) -> Option<Place> {
         let place = self.place(address).ok()?;
-        self.with(|node| node.settings(place).is_some_and(|settings| settings.auto_created)).then_some(place)
+        self.with(|node| node.is_made_by_itself(place)).then_some(place)
     }
 
-    /// A queue that was made by itself is somebody's from now on.
-    fn take_over(&self, place: Place, settings: QueueSettings) -> Result<(), StoreError> {
-        if place.side == Side::of(settings.durable) {
-            return self.change(place, settings);
+    /// A queue that was made by itself is somebody's from now on. If it is on the other side, what is in it is carried over.
+    fn take_over(&self, address: &str, settings: QueueSettings) -> Result<(), StoreError> {
+        let side = Side::of(settings.durable);
+        match self.with(|node| node.brokers[side as usize].node(address)) {
+            Some(queue_core::Node::Queue(queue)) => self.change(Place { side, queue }, settings),
+            _ => self.command(side, Command::CreateQueue(Box::new(settings)), address).map(drop),
         }
-        let address = settings.address.to_string();
-        let command = Command::DeleteQueue { queue: place.queue, if_empty: true, orphans: Orphans::Drop };
-        self.command(place.side, command, &address)?;
-        self.command(Side::of(settings.durable), Command::CreateQueue(Box::new(settings)), &address).map(drop)
     }
 
     /// Sees to it that there is such a queue. Returned are the settings it had before, if somebody had made it with others.

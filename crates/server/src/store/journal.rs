@@ -10,7 +10,7 @@ use queue_log::{Condition, Log, LogError, Need, Part};
 use router_core::OutKey;
 
 use super::entry;
-use super::links::{Arrival, Side};
+use super::links::{Arrival, Place, Side};
 use super::receive::Early;
 use crate::content::Whole;
 
@@ -40,6 +40,12 @@ pub(super) enum Waiter {
     Discharge { arrival: Option<Arrival>, txn: u64 },
     /// Whoever appends old messages once more.
     Relocated,
+    /// A message that goes to the other side.
+    Across { crossing: usize, at: usize },
+    /// Messages that have gone there leave where they were.
+    Left { crossing: usize },
+    /// A shadow is to be deleted.
+    Shadow(Place),
     /// A link whose node is being made.
     Attach { link: u32 },
     /// Somebody outside.

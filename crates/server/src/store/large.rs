@@ -89,8 +89,8 @@ pub(super) struct Large {
     grown: Vec<u32>,
     /// Bytes from which on a message gets a file.
     threshold: u64,
-    /// Files that messages on both sides are in, and how many sides still need them.
-    shared: HashMap<u64, usize>,
+    /// Files that are needed more than once, as by messages on both sides, and how often they still are.
+    pub(super) shared: HashMap<u64, usize>,
 }
 
 impl Large {
@@ -120,6 +120,11 @@ impl Large {
             1 => {}
             times => drop(self.shared.insert(file, times)),
         }
+    }
+
+    /// One more command is about the message in a file.
+    pub(super) fn used_once_more(&mut self, file: u64) {
+        *self.shared.entry(file).or_insert(1) += 1;
     }
 
     /// A message with a file is in no queue of one side any more, or not needed.
@@ -313,11 +318,8 @@ impl Node {
     /// A command will not be: the files of messages in it are not needed.
     pub(super) fn forget_files(&mut self, command: &Command) {
         match command {
-            Command::Enqueue(enqueue) => {
-                if let Body::Large { file } = enqueue.body {
-                    self.large.remove(file);
-                }
-            }
+            Command::Enqueue(enqueue) if let Body::Large { file } = enqueue.body => self.large.remove(file),
+            Command::Adopt(adopt) if let Body::Large { file } = adopt.body => self.large.remove(file),
             Command::Transaction(commands) => commands.iter().for_each(|command| self.forget_files(command)),
             _ => {}
         }

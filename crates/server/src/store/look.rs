@@ -1,10 +1,10 @@
-//! Looking into queues, and doing something with the messages found there: for who manages them. Nobody is held up by it: the
-//! core is locked for short times only, and one request looks at so many messages, and for so long.
+//! Looking into queues, for who manages them. Nobody is held up by it: the core is locked for short times only, and one request
+//! looks at so many messages, and for so long.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use queue_core::{BodyRef, Command, Done, Peeked, QueueSettings, Ranges, Selection, Seq};
+use queue_core::{BodyRef, Command, Peeked, QueueSettings, Ranges, Selection, Seq};
 use queue_log::{Condition, Log};
 use selector::{Context, Selector};
 
@@ -13,7 +13,7 @@ use super::bodies::TRANSIENT;
 use super::links::{Place, Side};
 use super::node::Node;
 use super::opaque;
-use super::spec::{Handled, MessageView, Part, StoreError, StoreView, TemplateSpec, TopicSpec, Which};
+use super::spec::{MessageView, Part, StoreError, StoreView, TemplateSpec, TopicSpec, Which};
 use crate::content::Whole;
 
 /// Messages that one request looks at.
@@ -22,16 +22,14 @@ const MOST_LOOKED: usize = 20_000;
 const MOST_READ: usize = 32 * 1024 * 1024;
 /// Messages that are looked at while the core is locked.
 const STEP: usize = 256;
-/// Messages that one command is about.
-const SLICE: usize = 1024;
 /// How long one request goes on.
-const LONG: Duration = Duration::from_secs(3);
+pub(super) const LONG: Duration = Duration::from_secs(3);
 /// Bytes at the beginning of a message that are looked at: no selector needs the body.
 const HEAD: usize = 128 * 1024;
 
 /// A message that was found, and its beginning, if that was asked for.
-struct Found {
-    peeked: Peeked,
+pub(super) struct Found {
+    pub(super) peeked: Peeked,
     bytes: Vec<u8>,
 }
 
@@ -44,41 +42,6 @@ impl StoreHandle {
         let Part { done, next } = self.scan(self.place(address)?, which, true)?;
         let done = done.into_iter().map(view).collect();
         Ok(Part { done, next })
-    }
-
-    /// Drops messages; says how many.
-    ///
-    /// # Errors
-    /// As for [`StoreHandle::peek`], and if the disk takes nothing.
-    pub(crate) fn purge(&self, address: &str, which: &Which) -> Result<Handled, StoreError> {
-        let place = self.place(address)?;
-        self.act(place, address, which, |what| Command::Purge { queue: place.queue, what })
-    }
-
-    /// Moves messages to another queue; says how many.
-    ///
-    /// # Errors
-    /// As for [`StoreHandle::purge`], and if one of the queues is durable and the other is not.
-    pub(crate) fn move_messages(&self, from: &str, to: &str, which: &Which) -> Result<Handled, StoreError> {
-        let (source, target) = (self.place(from)?, self.place(to)?);
-        if source == target {
-            return Err(StoreError::Invalid(format!("'{to}' is the queue that the messages are in")));
-        }
-        if source.side != target.side {
-            let text = "messages cannot be moved between a durable queue and one that is not: receive them from the one, and send them to \
-                        the other".to_owned();
-            return Err(StoreError::Invalid(text));
-        }
-        self.act(source, from, which, |what| Command::Move { from: source.queue, to: target.queue, what })
-    }
-
-    /// Sends dead letters back to where they came from; says how many.
-    ///
-    /// # Errors
-    /// As for [`StoreHandle::purge`].
-    pub(crate) fn retry(&self, address: &str, which: &Which) -> Result<Handled, StoreError> {
-        let place = self.place(address)?;
-        self.act(place, address, which, |what| Command::Retry { queue: place.queue, what })
     }
 
     /// All templates, in the order of their patterns.
@@ -117,62 +80,8 @@ impl StoreHandle {
         }
     }
 
-    /// Does something with messages that no consumer holds: with so many at a time, so that others are served meanwhile. Each
-    /// time is an entry of the log of its own.
-    fn act(
-        &self,
-        place: Place,
-        address: &str,
-        which: &Which,
-        command: impl Fn(Selection) -> Command,
-    ) -> Result<Handled, StoreError> {
-        let mut handled = Handled::default();
-        let mut left = which.most.unwrap_or(u64::MAX);
-        // Says where to go on, if no more are wanted.
-        let mut act = |items: &Ranges, handled: &mut Handled| -> Result<Option<Seq>, StoreError> {
-            let aside = self.with(|node| {
-                let broker = node.broker(place.side);
-                let back = matches!(command(Selection::These(Ranges::new())), Command::Retry { .. });
-                broker.set_aside(place.queue, items, left, back)
-            });
-            handled.held += aside.held;
-            left -= aside.count;
-            if !aside.items.is_empty()
-                && let Done::Messages { count } =
-                    self.command(place.side, command(Selection::These(aside.items)), address)?
-            {
-                handled.done += count;
-            }
-            Ok(aside.rest)
-        };
-        if which.selector.is_some() {
-            let Part { done: found, next } = self.scan(place, which, false)?;
-            for slice in found.chunks(SLICE) {
-                act(&slice.iter().map(|found| found.peeked.seq).collect(), &mut handled)?;
-            }
-            return Ok(Handled { next, ..handled });
-        }
-        self.await_what_was_said(place);
-        let begun = Instant::now();
-        let (broker, queue) = (place.side, place.queue);
-        let extent = self.with(|node| node.broker(broker).extent(queue));
-        let extent = extent.ok_or_else(|| StoreError::NotFound(address.to_owned()))?;
-        handled.next = Some(which.from.unwrap_or(Seq::FIRST));
-        while let Some(from) = handled.next.filter(|_| begun.elapsed() < LONG) {
-            let (items, next) = self.with(|node| node.broker(broker).slice(queue, &extent, from, SLICE));
-            match act(&items, &mut handled) {
-                Ok(None) => handled.next = next,
-                Ok(enough) => return Ok(Handled { next: enough, ..handled }),
-                // What was done is told; who goes on is told what is wrong.
-                Err(_) if handled.done > 0 => return Ok(handled),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(handled)
-    }
-
     /// Waits until what consumers and senders have said so far has taken effect: whoever looks after that sees it.
-    fn await_what_was_said(&self, place: Place) {
+    pub(super) fn await_what_was_said(&self, place: Place) {
         let waits = self.with(|node| {
             let journal = &node.journal;
             let gathers = !journal.gathering[place.side as usize].is_empty();
@@ -187,7 +96,7 @@ impl StoreHandle {
     }
 
     /// Looks for messages; `show`: their beginnings are wanted, too, and those that consumers hold count as others.
-    fn scan(&self, place: Place, which: &Which, show: bool) -> Result<Part<Vec<Found>>, StoreError> {
+    pub(super) fn scan(&self, place: Place, which: &Which, show: bool) -> Result<Part<Vec<Found>>, StoreError> {
         let selector = which.selector.as_deref().map(Selector::parse).transpose();
         let selector = selector.map_err(|error| StoreError::Invalid(error.to_string()))?;
         let most = which.most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);

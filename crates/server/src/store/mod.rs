@@ -15,6 +15,7 @@ mod attach;
 mod backup;
 mod bodies;
 mod credit;
+mod crossing;
 mod declared;
 mod deliver;
 mod detach;
@@ -23,6 +24,7 @@ mod failure;
 mod fullness;
 mod graves;
 mod handle;
+mod handling;
 mod inventory;
 mod journal;
 mod large;
@@ -40,6 +42,7 @@ mod relocation;
 mod report;
 mod say;
 mod seldom;
+mod shadows;
 mod signals;
 mod spec;
 mod telling;
@@ -101,6 +104,7 @@ impl Store {
         journal.applied = recovered.applied;
         let sizes = (settings.cache_bytes, settings.large_message_bytes);
         let store = Self::with_parts(shards, recovered.broker, journal, sizes, signals);
+        store.node.lock().large.shared = recovered.shared;
         if let Some(most) = settings.max_bytes {
             store.node.lock().checkpoint_every = upkeep::CHECKPOINT_EVERY.min(most / upkeep::CHECKPOINT_SHARE);
         }

@@ -12,6 +12,7 @@ use slab::Slab;
 
 use super::admission::{Admissions, MOST_ASKED};
 use super::bodies::{Bodies, TRANSIENT};
+use super::crossing::Crossings;
 use super::fullness::Fullness;
 use super::journal::{Batch, InFlight, Journal, Waiter};
 use super::large::Large;
@@ -20,6 +21,7 @@ use super::reading::Reading;
 use super::relocation::Relocation;
 use super::say::{Say, Told};
 use super::seldom::Seldom;
+use super::shadows::{Shadows, which_is_found};
 use super::signals::Signals;
 use super::templates::Templates;
 use super::transactions::Transactions;
@@ -98,6 +100,10 @@ pub(super) struct Node {
     pub(super) left_out: Seldom,
     /// Old messages that are appended to the log once more.
     pub(super) relocation: Relocation,
+    /// Messages on their way to the other side.
+    pub(super) crossings: Crossings,
+    /// Queues with dead letters for the other side.
+    pub(super) shadows: Shadows,
     /// Bytes appended to the log after which a checkpoint is due.
     pub(super) checkpoint_every: u64,
     /// Nothing is delivered any more, and nobody gets credit.
@@ -200,6 +206,8 @@ impl Node {
             fullness: Fullness::default(),
             left_out: Seldom::default(),
             relocation: Relocation::default(),
+            crossings: Crossings::default(),
+            shadows: Shadows::default(),
             checkpoint_every: super::upkeep::CHECKPOINT_EVERY,
             is_stopping: false,
             is_ended: false,
@@ -278,6 +286,7 @@ impl Node {
         self.take_large(now);
         self.go_on_asking();
         self.look_at_time(time);
+        self.look_after_shadows(time);
         self.apply_unlogged(time);
         self.distribute(now);
         // What was chosen for those who take everything settled is gone from its queue.
@@ -304,7 +313,7 @@ impl Node {
         let next = Side::BOTH.into_iter().filter_map(|side| self.brokers[side as usize].next_timeout()).min();
         let retry = self.journal.stuck.is_some().then_some(time + 1000);
         let asking = (!self.admissions.is_empty()).then_some(time);
-        let next = next.into_iter().chain(retry).chain(asking).min();
+        let next = next.into_iter().chain(retry).chain(asking).chain(self.shadows.next_time()).min();
         self.signals.set_timer(next.map(|next| std::time::Duration::from_millis(next.saturating_sub(time).max(1))));
     }
 
@@ -355,14 +364,13 @@ impl Node {
     fn apply_unlogged(&mut self, time: Millis) {
         // Without a log there is nothing to wait for.
         let sides = if self.journal.log.is_none() { &Side::BOTH[..] } else { &[Side::Memory] };
-        for side in sides {
-            while !self.journal.gathering[*side as usize].is_empty() {
-                let batch = std::mem::take(&mut self.journal.gathering[*side as usize]);
-                let Batch { commands, bodies, mut waiters, .. } = batch;
-                let entry = self.bodies.keep(bodies);
-                self.apply(*side, EntryIndex(entry), time, &commands, &mut waiters);
-                self.journal.reuse(*side, commands, waiters);
-            }
+        // What takes effect on one side may be followed by something on the other.
+        while let Some(side) = sides.iter().find(|side| !self.journal.gathering[**side as usize].is_empty()) {
+            let batch = std::mem::take(&mut self.journal.gathering[*side as usize]);
+            let Batch { commands, bodies, mut waiters, .. } = batch;
+            let entry = self.bodies.keep(bodies);
+            self.apply(*side, EntryIndex(entry), time, &commands, &mut waiters);
+            self.journal.reuse(*side, commands, waiters);
         }
     }
 
@@ -416,6 +424,9 @@ impl Node {
             Waiter::Settlement { .. } => self.settlement_applied(&waiter),
             Waiter::Discharge { arrival, txn } => self.discharged(arrival, txn, applied),
             Waiter::Relocated => self.relocated(true),
+            Waiter::Across { crossing, at } => self.across(crossing, at, applied),
+            Waiter::Left { crossing } => self.crossed(crossing, true),
+            Waiter::Shadow(place) => self.shadow_deleted(place, applied),
             Waiter::Attach { link } => self.node_made(link, applied),
             // Who does not wait any more needs no answer.
             Waiter::Reply(reply) => drop(reply.send(applied.clone())),
@@ -473,6 +484,15 @@ impl Node {
     pub(super) fn find(&self, address: &str) -> Option<Destination> {
         let found = Side::BOTH.map(|side| self.brokers[side as usize].node(address));
         match found {
+            [Some(queue_core::Node::Queue(logged)), Some(queue_core::Node::Queue(memory))] => {
+                let places =
+                    [(Side::Logged, logged), (Side::Memory, memory)].map(|(side, queue)| Place { side, queue });
+                let found = match places.map(|place| self.settings(place)) {
+                    [Some(logged), Some(memory)] => which_is_found(logged, memory),
+                    _ => Side::Logged,
+                };
+                Some(Destination::Queue(places[found as usize]))
+            }
             [Some(queue_core::Node::Queue(queue)), _] => Some(Destination::Queue(Place { side: Side::Logged, queue })),
             [_, Some(queue_core::Node::Queue(queue))] => Some(Destination::Queue(Place { side: Side::Memory, queue })),
             [Some(queue_core::Node::Topic(logged)), Some(queue_core::Node::Topic(memory))] => {
@@ -482,13 +502,18 @@ impl Node {
         }
     }
 
-    /// All queues, by address.
+    /// All queues, by address; no shadows.
     pub(super) fn queues(&self) -> BTreeMap<Arc<str>, Place> {
         let of = |side: Side| {
             let all = self.brokers[side as usize].queues();
             all.map(move |(queue, settings)| (Arc::clone(&settings.address), Place { side, queue }))
         };
-        // Where both have one, it is the logged one's, as for [`Node::find`].
-        of(Side::Memory).chain(of(Side::Logged)).collect()
+        let mut all: BTreeMap<_, _> = of(Side::Memory).collect();
+        for (address, place) in of(Side::Logged) {
+            if !all.contains_key(&address) || !self.is_shadow(place) {
+                all.insert(address, place);
+            }
+        }
+        all
     }
 }

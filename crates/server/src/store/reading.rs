@@ -106,12 +106,14 @@ impl Node {
             (Ok(whole), BodyRef::Log { entry, part }) => {
                 self.bodies.arrived(entry, part, whole);
                 self.relocate_one(body);
+                self.crossing_has_read(body);
             }
             (Ok(whole), BodyRef::Large { file }) => self.bodies.keep_beginning(file, whole.bytes()),
             (Err(error), _) => {
                 logging::log!(ROUTER_CORE, Error, "A message cannot be read back: {error}");
                 self.bodies.failed(body);
                 self.not_relocated(body);
+                self.crossing_has_read(body);
                 self.lose(body);
             }
         }

@@ -1,5 +1,6 @@
 //! The start: what the log holds becomes the queues again.
 
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub(super) struct Recovered {
     pub(super) broker: Broker,
     /// The last entry.
     pub(super) applied: u64,
+    /// Files of large messages that are needed more than once, and how often.
+    pub(super) shared: HashMap<u64, usize>,
 }
 
 /// The queues, as far as the log has been read.
@@ -80,11 +83,13 @@ pub(super) fn open(
     for (entry, size) in recovery.dead {
         log.release(entry, size);
     }
-    let missing = log.keep_large(recovery.broker.files())?.missing;
+    let files = recovery.broker.files();
+    let missing = log.keep_large(files.keys().copied())?.missing;
     if let Some(text) = what_is_missing(&settings.path, &missing) {
         logging::log!(ROUTER_CORE, Error, "{text}");
     }
-    Ok(Recovered { log: Arc::new(log), broker: recovery.broker, applied: recovery.applied })
+    let shared = files.into_iter().filter(|(_, times)| *times > 1).collect();
+    Ok(Recovered { log: Arc::new(log), broker: recovery.broker, applied: recovery.applied, shared })
 }
 
 /// What is said of large messages whose files are gone, if there are any.

@@ -11,9 +11,23 @@ impl Node {
         match event {
             Event::BodyGone { .. } | Event::Full(_) | Event::Room(_) => {}
             Event::QueueMade(queue) => {
-                let address = self.settings(Place { side, queue: *queue }).map_or("", |settings| &settings.address);
-                logging::log!(ROUTER_CORE, Info, "The queue '{address}' was made for dead letters or expired messages");
+                let place = Place { side, queue: *queue };
+                let address = self.settings(place).map_or("", |settings| &settings.address);
+                match self.is_shadow(place) {
+                    true => {
+                        logging::log!(ROUTER_CORE, Debug, "Dead letters or expired messages are carried to '{address}'")
+                    }
+                    false => {
+                        logging::log!(
+                            ROUTER_CORE,
+                            Info,
+                            "The queue '{address}' was made for dead letters or expired messages"
+                        );
+                    }
+                }
             }
+            // What was carried over has left nothing behind.
+            Event::QueueDeleted { queue, .. } if self.shadows.has(Place { side, queue: *queue }) => {}
             Event::QueueDeleted { address, consumers, .. } => {
                 let consumers = consumers.len();
                 logging::log!(ROUTER_CORE, Info, "The queue '{address}' was deleted; consumers detached: {consumers}");

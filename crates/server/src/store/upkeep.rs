@@ -33,11 +33,13 @@ impl Node {
                     let place = Place { side, queue: *queue };
                     self.learn(place, settings);
                     self.lead(&settings.address);
+                    self.look_for_shadow(&settings.address);
                 }
                 (Command::ChangeQueue { queue, settings }, Ok(_)) => {
                     let place = Place { side, queue: *queue };
                     self.learn(place, settings);
                     self.room_again(place);
+                    self.look_for_shadow(&settings.address);
                 }
                 // Each side has to know it.
                 (Command::CreateTopic(settings), Ok(_)) if self.find(&settings.address).is_some() => {
@@ -104,12 +106,13 @@ impl Node {
         if let Some(settings) = self.settings(place).cloned() {
             self.lead(&settings.address);
             self.epoch += 1;
+            self.look_for_shadow(&settings.address);
         }
     }
 
     /// Has the ways to a queue made. There are none to those whose address would be a pattern: subscriptions that are named
     /// so, which are reached by their topic.
-    fn lead(&mut self, address: &str) {
+    pub(super) fn lead(&mut self, address: &str) {
         if is_plain(address) {
             self.says.push(Say::Lead { address: address.into() });
         }
@@ -175,6 +178,9 @@ impl Node {
             Waiter::Discharge { arrival, txn } => self.not_discharged(arrival, txn, &condition),
             Waiter::Relocated => self.relocated(false),
             Waiter::Attach { link } => self.cannot_attach(link, condition),
+            Waiter::Across { crossing, at } => self.across_or_not(crossing, at, false),
+            Waiter::Left { crossing } => self.crossed(crossing, false),
+            Waiter::Shadow(place) => self.shadow_not_deleted(place),
             // Who gets no answer says what is the matter with the store.
             Waiter::Reply(_) => {}
         }
