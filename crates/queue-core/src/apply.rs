@@ -77,6 +77,7 @@ impl Broker {
             Command::DeleteTemplate { pattern } => self.delete_template(pattern),
             Command::Sweep { queue, most } => self.sweep(*queue, *most, context),
             Command::Enqueue(enqueue) => self.enqueue(enqueue, context),
+            Command::Spread { from, item, to } => self.spread(*from, *item, to, context),
             Command::Adopt(adopt) => self.adopt(adopt, context),
             Command::Settle(settle) => self.settle(settle, context),
             Command::Expire { queue, items } => self.expire(*queue, items, context),

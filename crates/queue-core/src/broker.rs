@@ -71,6 +71,8 @@ pub(crate) struct Topic {
     /// What the queues of its subscriptions are like; the address is the topic's.
     pub(crate) settings: Arc<QueueSettings>,
     pub(crate) queues: BTreeSet<QueueId>,
+    /// Where messages wait that left a queue for it, if there is such a queue ([`QueueSettings::collector`]).
+    pub(crate) collector: Option<QueueId>,
 }
 
 /// How much more a queue takes before it is full. `u64::MAX` where there is no limit.
@@ -137,6 +139,12 @@ impl Broker {
     /// The queues that are bound to a topic, by id.
     pub fn bound(&self, topic: TopicId) -> impl Iterator<Item = QueueId> + '_ {
         self.bound_behind(topic, None)
+    }
+
+    /// The queue in which messages wait that left another one for a topic, if they do not go to all that are bound to it
+    /// ([`QueueSettings::collector`]). It is not one of these.
+    pub fn collector(&self, topic: TopicId) -> Option<QueueId> {
+        self.topics.get(&topic)?.collector
     }
 
     /// Those of them behind one.

@@ -235,6 +235,16 @@ pub enum Command {
         /// Which messages.
         what: Selection,
     },
+    /// A message of a queue leaves it for other queues, of which each gets a copy that is not full and refuses what comes then. If none
+    /// does, it is dropped.
+    Spread {
+        /// The queue.
+        from: QueueId,
+        /// Its place.
+        item: Seq,
+        /// The others.
+        to: Target,
+    },
     /// Removes messages of a queue that was deleted and had many
     /// ([`Broker::handle_timeout`](crate::Broker::handle_timeout) asks for it).
     Sweep {

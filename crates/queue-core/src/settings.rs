@@ -142,6 +142,18 @@ impl QueueSettings {
         Self { durable: self.durable, auto_created: true, ..Self::new(address) }
     }
 
+    /// What the queue is like that a host makes where it publishes dead letters and expired messages for a topic itself, as there
+    /// are subscriptions elsewhere or filters to be asked: they wait in it ([`Command::Spread`](crate::Command::Spread)). Its address is
+    /// none that anything else has.
+    pub fn collector(address: &str, topic: TopicId, durable: bool) -> Self {
+        Self { durable, auto_created: true, topic: Some(topic), ..Self::new(format!("::{address}/")) }
+    }
+
+    /// Whether it is such a queue.
+    pub fn is_collector(&self) -> bool {
+        self.auto_created && self.topic.is_some()
+    }
+
     /// The addresses that its dead letters and expired messages go to.
     pub fn graves(&self) -> impl Iterator<Item = &Arc<str>> {
         let named = self.dead_letter_address.iter().chain(&self.expiry_address);

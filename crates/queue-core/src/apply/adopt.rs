@@ -1,10 +1,12 @@
 //! Messages of another broker: they come as those do that go from one queue to another, only that their bytes and what was
-//! added to them come with the command.
+//! added to them come with the command. And what such a message is to this broker that is on its own side: one that goes to several
+//! of its queues.
 
 use super::Context;
 use crate::body::BodyRef;
 use crate::broker::Broker;
-use crate::command::Adopt;
+use crate::command::{Adopt, Target};
+use crate::ids::{QueueId, Seq};
 use crate::output::{Applied, Done, Event, Refused};
 use crate::store::Entry;
 
@@ -58,5 +60,25 @@ impl Broker {
             Some(queue) => Err(Refused::PartlyFull { queue }),
             None => Ok(Done::Enqueued { copies: queues.len() as u32 }),
         }
+    }
+
+    pub(super) fn spread(&mut self, from: QueueId, item: Seq, to: &Target, context: &mut Context<'_>) -> Applied {
+        let queues = self.resolve(std::slice::from_ref(to));
+        let Some(mut entry) = self.leave(from, item, false, context) else { return Ok(Done::Messages { count: 0 }) };
+        let mut queues = queues.unwrap_or_default();
+        queues.retain(|id| self.takes(*id, 1, entry.size()));
+        if queues.is_empty() {
+            self.release_body(entry.gone(), context.events);
+        } else {
+            entry.shared = self.share_body(entry.body(), queues.len() as u32 - 1, entry.shared);
+        }
+        for id in queues {
+            if let Some(queue) = self.queues.get(&id) {
+                let entry = queue.adopt(&entry, context.time);
+                self.join(id, entry, context);
+            }
+        }
+        self.touched(from);
+        Ok(Done::Messages { count: 1 })
     }
 }

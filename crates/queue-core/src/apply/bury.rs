@@ -114,6 +114,9 @@ impl Broker {
             let id = match self.node(&address) {
                 Some(Node::Queue(id)) => id,
                 Some(Node::Topic(topic)) => {
+                    if let Some(collector) = self.collector(topic) {
+                        return vec![collector];
+                    }
                     let size = corpse.entry.size();
                     let full = |id: &QueueId| self.queues.get(id).is_some_and(|queue| queue.is_full(1, size));
                     return self.bound(topic).filter(|id| *id != corpse.from && !full(id)).collect();

@@ -37,7 +37,10 @@ impl Broker {
 
     pub(crate) fn bind(&mut self, settings: &QueueSettings, id: QueueId) {
         if let Some(topic) = settings.topic.and_then(|topic| self.topics.get_mut(&topic)) {
-            topic.queues.insert(id);
+            match settings.is_collector() {
+                true => topic.collector = Some(id),
+                false => drop(topic.queues.insert(id)),
+            }
         }
         if let Some(owner) = settings.owner {
             self.owned.insert((owner, id));
@@ -47,6 +50,7 @@ impl Broker {
     fn unbind(&mut self, settings: &QueueSettings, id: QueueId) {
         if let Some(topic) = settings.topic.and_then(|topic| self.topics.get_mut(&topic)) {
             topic.queues.remove(&id);
+            topic.collector = topic.collector.filter(|collector| *collector != id);
         }
         if let Some(owner) = settings.owner {
             self.owned.remove(&(owner, id));
@@ -161,7 +165,8 @@ impl Broker {
         }
         let id = TopicId(self.next_id());
         self.by_address.insert(address.clone(), Node::Topic(id));
-        self.topics.insert(id, Topic { settings: Arc::new(settings.clone()), queues: BTreeSet::new() });
+        self.topics
+            .insert(id, Topic { settings: Arc::new(settings.clone()), queues: BTreeSet::new(), collector: None });
         Ok(Done::TopicCreated(id))
     }
 
@@ -179,7 +184,7 @@ impl Broker {
 
     pub(super) fn delete_topic(&mut self, id: TopicId) -> Applied {
         let topic = self.topics.get(&id).ok_or(Refused::NoTopic)?;
-        if !topic.queues.is_empty() {
+        if !topic.queues.is_empty() || topic.collector.is_some() {
             return Err(Refused::InUse);
         }
         self.by_address.remove(&topic.settings.address);

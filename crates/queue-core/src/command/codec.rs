@@ -53,6 +53,7 @@ mod tag {
     pub(super) const DELETE_TEMPLATE: u8 = 17;
     pub(super) const SWEEP: u8 = 18;
     pub(super) const ADOPT: u8 = 19;
+    pub(super) const SPREAD: u8 = 20;
 }
 
 impl Command {
@@ -96,6 +97,11 @@ impl Command {
             Self::Sweep { queue, most } => {
                 tagged(out, tag::SWEEP, *queue);
                 out.number(*most);
+            }
+            Self::Spread { from, item, to } => {
+                tagged(out, tag::SPREAD, *from);
+                out.number(item.raw());
+                to.encode(out);
             }
             Self::Enqueue(enqueue) => {
                 out.byte(tag::ENQUEUE);
@@ -182,6 +188,10 @@ impl Command {
             }
             tag::DELETE_TEMPLATE => Self::DeleteTemplate { pattern: reader.shared_text()? },
             tag::SWEEP => Self::Sweep { queue: queue(reader)?, most: reader.number()? },
+            tag::SPREAD => {
+                let (from, item) = (queue(reader)?, Seq::from_raw(reader.number()?));
+                Self::Spread { from, item, to: Target::decode(reader)? }
+            }
             tag::DELETE_TOPIC => Self::DeleteTopic { topic: TopicId(reader.number()?) },
             tag::ENQUEUE => Self::Enqueue(Box::new(Enqueue::decode(reader)?)),
             tag::ADOPT => Self::Adopt(Box::new(Adopt::decode(reader)?)),

@@ -75,6 +75,7 @@ impl Broker {
             | Command::Purge { queue, what: Selection::These(items) }
             | Command::Move { from: queue, what: Selection::These(items), .. }
             | Command::Retry { queue, what: Selection::These(items) } => self.end_aside(*queue, items, now),
+            Command::Spread { from, item, .. } => self.end_aside(*from, &Ranges::from(*item), now),
             Command::DeleteQueue { queue, .. } => {
                 if let Some(queue) = self.queues.get_mut(queue) {
                     queue.local.deleting = false;

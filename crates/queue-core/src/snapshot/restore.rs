@@ -166,7 +166,7 @@ impl Restore {
 
     fn topic(&mut self, id: TopicId, settings: QueueSettings) {
         self.broker.by_address.insert(settings.address.clone(), Node::Topic(id));
-        self.broker.topics.insert(id, Topic { settings: Arc::new(settings), queues: BTreeSet::new() });
+        self.broker.topics.insert(id, Topic { settings: Arc::new(settings), queues: BTreeSet::new(), collector: None });
     }
 
     fn queue(&mut self, reader: &mut Reader<'_>) -> Result<(), Wrong> {

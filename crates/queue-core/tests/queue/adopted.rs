@@ -114,3 +114,66 @@ fn a_file_that_came_twice_is_needed_until_both_are_gone() {
     }
     assert!(host.broker.files().is_empty());
 }
+
+#[test]
+fn dead_letters_for_a_topic_wait_in_its_collector_and_nothing_else_comes_there() {
+    let (mut host, queue) = Host::with(|settings| settings.dead_letter_address = Some("t".into()));
+    let Ok(Done::TopicCreated(topic)) = host.apply(Command::CreateTopic(Box::new(QueueSettings::new("t")))) else {
+        panic!("it is new");
+    };
+    let to = Target::Topic { topic, except: vec![] };
+    let [a, b, except, full] = ["a", "b", "except", "full"].map(|address| {
+        host.create(address, |settings| {
+            settings.topic = Some(topic);
+            (settings.max_bytes, settings.overflow) =
+                if address == "full" { (Some(4), Overflow::Reject) } else { (None, Overflow::Hold) };
+        })
+    });
+    let settings = QueueSettings::collector("t", topic, true);
+    let Ok(Done::Created(collector)) = host.apply(Command::CreateQueue(Box::new(settings))) else {
+        panic!("it is new")
+    };
+    assert_eq!((host.broker.collector(topic), host.broker.bound(topic).count()), (Some(collector), 4));
+    assert!(host.broker.node("t").is_some_and(|node| node == Node::Topic(topic)));
+    // What is sent to the topic goes to those that are bound to it.
+    assert_eq!(host.apply(crate::support::enqueue(to, Facts::plain(4))), Ok(Done::Enqueued { copies: 4 }));
+    for queue in [a, b, except, full] {
+        host.apply(Command::Purge { queue, what: Selection::All }).unwrap();
+    }
+    host.send(queue, 5).unwrap();
+    host.consumer(queue, 1);
+    let message = host.next().unwrap();
+    host.settle(&message, Outcome::Rejected { error: None });
+    assert_eq!([collector, a, b].map(|queue| host.depth(queue)), [1, 0, 0]);
+    assert_eq!(host.restored().collector(topic), Some(collector));
+    let item = host.broker.peek(collector, Seq::FIRST, 1)[0].seq;
+    host.events.clear();
+    let to = Target::Topic { topic, except: vec![except] };
+    assert_eq!(host.apply(Command::Spread { from: collector, item, to }), Ok(Done::Messages { count: 1 }));
+    assert_eq!([collector, a, b, except, full].map(|queue| host.depth(queue)), [0, 1, 1, 0, 0]);
+    for (queue, gone) in [(a, 0), (b, 1)] {
+        assert_eq!(host.broker.peek(queue, Seq::FIRST, 1)[0].overlay.as_ref().map(|it| it.deaths.len()), Some(1));
+        host.apply(Command::Purge { queue, what: Selection::All }).unwrap();
+        assert_eq!(host.events.iter().filter(|event| matches!(event, Event::BodyGone { .. })).count(), gone);
+    }
+    for queue in [a, b, except, full] {
+        host.apply(Command::DeleteQueue { queue, if_empty: false, orphans: Orphans::Drop }).unwrap();
+    }
+    assert_eq!(host.apply(Command::DeleteTopic { topic }), Err(Refused::InUse));
+    host.apply(Command::DeleteQueue { queue: collector, if_empty: false, orphans: Orphans::Drop }).unwrap();
+    assert_eq!(host.apply(Command::DeleteTopic { topic }), Ok(Done::Deleted));
+}
+
+#[test]
+fn a_message_that_nobody_takes_is_dropped() {
+    let (mut host, queue) = Host::with(|_| {});
+    let full = host.create("full", |settings| (settings.max_bytes, settings.overflow) = (Some(4), Overflow::Reject));
+    host.send(queue, 5).unwrap();
+    let item = host.broker.peek(queue, Seq::FIRST, 1)[0].seq;
+    host.events.clear();
+    let to = Target::Queue(full);
+    assert_eq!(host.apply(Command::Spread { from: queue, item, to: to.clone() }), Ok(Done::Messages { count: 1 }));
+    assert!(host.events.iter().any(|event| matches!(event, Event::BodyGone { size: 5, .. })));
+    assert_eq!([queue, full].map(|queue| host.depth(queue)), [0, 0]);
+    assert_eq!(host.apply(Command::Spread { from: queue, item, to }), Ok(Done::Messages { count: 0 }));
+}

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use amqp::ErrorCondition;
 use amqp::condition::names;
-use queue_core::{Millis, QueueId};
+use queue_core::{Millis, QueueId, TopicId};
 
 use super::journal::OVERHEAD;
 use super::links::{Arrival, Destination, Look, Place, Side};
@@ -195,23 +195,37 @@ impl Node {
             asking.look = self.look_of(asking.to);
         }
         let Destination::Topic(topics) = asking.to else { return true };
-        if !asking.look.filtered {
+        let Asking { bytes, look, container, answers, .. } = asking;
+        self.ask_subscriptions(topics, look, bytes.beginning(), container, answers)
+    }
+
+    /// Asks those of a topic's subscriptions, from where they were asked last, whether they let a message in. False: others have their
+    /// turn.
+    pub(super) fn ask_subscriptions(
+        &mut self,
+        topics: [TopicId; 2],
+        look: &Look,
+        kept: &[u8],
+        container: &str,
+        answers: &mut Answers,
+    ) -> bool {
+        if !look.filtered {
             return true;
         }
         let Self { brokers, filters, admissions, most_asked, .. } = self;
-        let message = opaque::sections(asking.bytes.beginning());
-        for side in Side::BOTH.into_iter().filter(|side| asking.look.sides[*side as usize]) {
-            let last = match asking.answers.last {
+        let message = opaque::sections(kept);
+        for side in Side::BOTH.into_iter().filter(|side| look.sides[*side as usize]) {
+            let last = match answers.last {
                 Some((before, _)) if before > side => continue,
                 Some((before, last)) if before == side => Some(last),
                 _ => None,
             };
             for queue in brokers[side as usize].bound_behind(topics[side as usize], last) {
                 let Some(filter) = filters.get(&Place { side, queue }) else { continue };
-                if !filter.admits(message, &asking.container) {
-                    asking.answers.except[side as usize].push(queue);
+                if !filter.admits(message, container) {
+                    answers.except[side as usize].push(queue);
                 }
-                asking.answers.last = Some((side, queue));
+                answers.last = Some((side, queue));
                 if !admissions.goes_on(*most_asked) {
                     return false;
                 }

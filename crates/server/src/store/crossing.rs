@@ -2,15 +2,16 @@
 //! moves or sends back. They stay where they are, set aside, until the other side has them: if that is the log, until they are on
 //! disk. Then they leave. What a crash comes between is on the durable side once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use queue_core::{Adopt, BodyRef, Command, Done, Peeked, QueueId, Ranges, Refused, Selection, Seq, Target};
+use queue_core::{Adopt, Body, BodyRef, Command, Done, Peeked, QueueId, Ranges, Selection, Seq, Target, TopicId};
 use slab::Slab;
 
+use super::admission::Answers;
 use super::journal::Waiter;
-use super::links::{Place, Side};
+use super::links::{Destination, Place, Side};
 use super::node::Node;
 use crate::content::Whole;
 
@@ -24,6 +25,15 @@ pub(super) struct Crossings {
     all: Slab<Crossing>,
     /// Those that wait for bytes of messages.
     reading: HashMap<BodyRef, Vec<usize>>,
+    /// Those that wait for filters of subscriptions.
+    asking: VecDeque<usize>,
+}
+
+impl Crossings {
+    /// Whether one waits for filters.
+    pub(super) fn are_asking(&self) -> bool {
+        !self.asking.is_empty()
+    }
 }
 
 /// Messages of one queue that go at once.
@@ -57,13 +67,34 @@ pub(super) struct Traveller {
 pub(super) enum Way {
     /// To a queue of the other side.
     Across(Box<Adopt>),
+    /// To the subscriptions of a topic, on both sides.
+    Published(Box<Publication>),
     /// To a queue of the side that it is on.
     Within(QueueId),
     /// Nowhere: it is dropped.
     Nowhere,
 }
 
+/// A message that goes to the subscriptions of a topic.
+pub(super) struct Publication {
+    topics: [TopicId; 2],
+    message: Peeked,
+    /// What their filters say.
+    answers: Answers,
+    /// All have been asked.
+    asked: bool,
+}
+
 impl Way {
+    /// To the subscriptions of a topic but for one queue, which it has come from.
+    pub(super) fn published(peeked: &Peeked, topics: [TopicId; 2], from: Option<Place>) -> Self {
+        let mut answers = Answers::default();
+        if let Some(Place { side, queue }) = from {
+            answers.except[side as usize].push(queue);
+        }
+        Self::Published(Box::new(Publication { topics, message: peeked.clone(), answers, asked: false }))
+    }
+
     /// To a queue of the other side. `if_room`: unless that is full and refuses what comes then.
     pub(super) fn across(peeked: &Peeked, to: QueueId, if_room: bool) -> Self {
         Self::Across(Box::new(Adopt::of(peeked, Target::Queue(to), if_room)))
@@ -102,11 +133,11 @@ impl Node {
 
     /// Has the bytes of a crossing's messages read, as far as they are not in memory.
     fn gather_bytes(&mut self, key: usize) {
-        let Self { crossings: Crossings { all, reading }, bodies, .. } = self;
+        let Self { crossings: Crossings { all, reading, .. }, bodies, .. } = self;
         let Some(crossing) = all.get_mut(key) else { return };
         let mut missing = Vec::new();
         for traveller in crossing.travellers.iter_mut().filter(|traveller| traveller.needs_bytes()) {
-            traveller.whole = bodies.get(traveller.body).cloned();
+            traveller.whole = bodies.beginning(traveller.body).cloned();
             if traveller.whole.is_none() && !missing.contains(&traveller.body) {
                 missing.push(traveller.body);
                 reading.entry(traveller.body).or_default().push(key);
@@ -114,7 +145,7 @@ impl Node {
         }
         crossing.waits = missing.len();
         missing.iter().for_each(|body| self.ask_for(*body));
-        self.depart_if_ready(key);
+        self.ask_if_ready(key);
     }
 
     /// The bytes of a message are in memory, or cannot be read: then it stays.
@@ -123,35 +154,81 @@ impl Node {
             return;
         }
         for key in self.crossings.reading.remove(&body).into_iter().flatten() {
-            let whole = self.bodies.get(body).cloned();
+            let whole = self.bodies.beginning(body).cloned();
             let Some(crossing) = self.crossings.all.get_mut(key) else { continue };
             for traveller in crossing.travellers.iter_mut().filter(|traveller| traveller.body == body) {
                 traveller.whole.clone_from(&whole);
             }
             crossing.waits -= 1;
-            self.depart_if_ready(key);
+            self.ask_if_ready(key);
         }
     }
 
-    /// All bytes are there: the other side is told of the messages.
-    fn depart_if_ready(&mut self, key: usize) {
+    /// Goes on with those that wait for filters, for as long as others may wait for that.
+    pub(super) fn go_on_crossing(&mut self) {
+        for _ in 0..self.crossings.asking.len() {
+            if let Some(key) = self.crossings.asking.pop_front() {
+                self.ask_if_ready(key);
+            }
+        }
+    }
+
+    /// All bytes are there: subscriptions are asked what they let in, if there are any.
+    fn ask_if_ready(&mut self, key: usize) {
         let Some(crossing) = self.crossings.all.get_mut(key).filter(|crossing| crossing.waits == 0) else { return };
+        let mut travellers = std::mem::take(&mut crossing.travellers);
+        let mut look = None;
+        let are_asked = travellers.iter_mut().all(|traveller| {
+            let (Way::Published(publication), Some(whole)) = (&mut traveller.way, &traveller.whole) else {
+                return true;
+            };
+            let Publication { topics, answers, asked, .. } = &mut **publication;
+            let look = look.get_or_insert_with(|| self.look_of(Destination::Topic(*topics)));
+            *asked = *asked || self.ask_subscriptions(*topics, look, whole.bytes(), "", answers);
+            *asked
+        });
+        if let Some(crossing) = self.crossings.all.get_mut(key) {
+            crossing.travellers = travellers;
+        }
+        match are_asked {
+            true => self.depart(key, look.map_or([false; 2], |look| look.sides)),
+            false => self.crossings.asking.push_back(key),
+        }
+    }
+
+    /// The other side is told of the messages. `sides`: those on which a topic has subscriptions.
+    fn depart(&mut self, key: usize, sides: [bool; 2]) {
+        let Some(crossing) = self.crossings.all.get_mut(key) else { return };
         let to = crossing.from.side.other();
         let mut commands = Vec::new();
         for (at, traveller) in crossing.travellers.iter_mut().enumerate() {
             let whole = traveller.whole.take();
             let is_ready = whole.is_some() || !traveller.needs_bytes();
-            match &traveller.way {
-                Way::Across(adopt) if is_ready => commands.push((at, traveller.body, adopt.clone(), whole)),
-                Way::Across(_) => {}
-                Way::Within(_) | Way::Nowhere => traveller.leaves = true,
+            let adopt = match &mut traveller.way {
+                Way::Across(adopt) => adopt.clone(),
+                Way::Published(publication) if sides[to as usize] => publication.adopt(to),
+                Way::Published(_) => {
+                    traveller.leaves = is_ready;
+                    continue;
+                }
+                Way::Within(_) | Way::Nowhere => {
+                    traveller.leaves = true;
+                    continue;
+                }
+            };
+            if is_ready {
+                commands.push((at, adopt, whole));
             }
         }
         crossing.waits = commands.len();
-        for (at, body, adopt, whole) in commands {
-            if let BodyRef::Large { file } = body {
-                self.large.used_once_more(file);
-            }
+        for (at, adopt, whole) in commands {
+            let whole = match adopt.body {
+                Body::Here => whole,
+                Body::Large { file } => {
+                    self.large.used_once_more(file);
+                    None
+                }
+            };
             self.submit(to, Command::Adopt(adopt), whole, Waiter::Across { crossing: key, at });
         }
         self.arrive_if_ready(key);
@@ -159,7 +236,11 @@ impl Node {
 
     /// What became of one of the commands for a crossing.
     pub(super) fn across(&mut self, key: usize, at: usize, applied: &queue_core::Applied) {
-        self.across_or_not(key, at, matches!(applied, Ok(Done::Enqueued { .. }) | Err(Refused::PartlyFull { .. })));
+        let crossing = self.crossings.all.get(key);
+        let traveller = crossing.and_then(|crossing| crossing.travellers.get(at));
+        // Whether a topic has subscriptions with room is no concern of who publishes.
+        let is_published = traveller.is_some_and(|traveller| matches!(traveller.way, Way::Published(_)));
+        self.across_or_not(key, at, is_published || matches!(applied, Ok(Done::Enqueued { .. })));
     }
 
     /// The same: the message is on the other side, or stays.
@@ -174,23 +255,26 @@ impl Node {
 
     /// All is known: what is elsewhere leaves, and the others are as before.
     fn arrive_if_ready(&mut self, key: usize) {
-        let Some(crossing) = self.crossings.all.get(key).filter(|crossing| crossing.waits == 0) else { return };
+        let Some(crossing) = self.crossings.all.get_mut(key).filter(|crossing| crossing.waits == 0) else { return };
         let Place { side, queue } = crossing.from;
-        let (mut leave, mut stay, mut within) = (Ranges::new(), Ranges::new(), Vec::new());
-        for Traveller { seq, way, leaves, .. } in &crossing.travellers {
+        let (mut leave, mut stay, mut others) = (Ranges::new(), Ranges::new(), Vec::new());
+        for Traveller { seq, way, leaves, .. } in &mut crossing.travellers {
             match way {
-                Way::Within(to) => within.push((*seq, *to)),
-                _ if *leaves => leave.push(*seq),
-                _ => stay.push(*seq),
+                _ if !*leaves => stay.push(*seq),
+                Way::Within(to) => {
+                    let what = Selection::These(Ranges::from(*seq));
+                    others.push(Command::Move { from: queue, to: *to, what });
+                }
+                Way::Published(publication) => {
+                    others.push(Command::Spread { from: queue, item: *seq, to: publication.target(side) });
+                }
+                Way::Across(_) | Way::Nowhere => leave.push(*seq),
             }
         }
         let now = self.clock();
         let these = |items| Command::Purge { queue, what: Selection::These(items) };
         self.broker(side).withdraw(&these(stay), now);
-        for (seq, to) in within {
-            let what = Selection::These(Ranges::from(seq));
-            self.submit(side, Command::Move { from: queue, to, what }, None, Waiter::Nobody);
-        }
+        others.into_iter().for_each(|command| self.submit(side, command, None, Waiter::Nobody));
         // It is over when this is, even if nothing is to leave so.
         self.submit(side, these(leave), None, Waiter::Left { crossing: key });
     }
@@ -210,8 +294,26 @@ impl Node {
 }
 
 impl Traveller {
+    /// Whether its bytes, or the beginning of what is in its file, have to be in memory.
     fn needs_bytes(&self) -> bool {
-        matches!(self.way, Way::Across(_)) && matches!(self.body, BodyRef::Log { .. })
+        match &self.way {
+            Way::Across(_) => matches!(self.body, BodyRef::Log { .. }),
+            Way::Published(_) => true,
+            Way::Within(_) | Way::Nowhere => false,
+        }
+    }
+}
+
+impl Publication {
+    /// Those subscriptions of a side that let it in.
+    fn target(&mut self, side: Side) -> Target {
+        let except = std::mem::take(&mut self.answers.except[side as usize]);
+        Target::Topic { topic: self.topics[side as usize], except }
+    }
+
+    fn adopt(&mut self, side: Side) -> Box<Adopt> {
+        let to = self.target(side);
+        Box::new(Adopt::of(&self.message, to, true))
     }
 }
 

@@ -174,7 +174,10 @@ impl StoreHandle {
         }
         for side in Side::BOTH {
             let topic = topics[side as usize];
-            let bound: Vec<_> = self.with(|node| node.broker(side).bound(topic).collect());
+            let bound: Vec<_> = self.with(|node| {
+                let broker = node.broker(side);
+                broker.bound(topic).chain(broker.collector(topic)).collect()
+            });
             for queue in bound {
                 let command = Command::DeleteQueue { queue, if_empty: !forced, orphans: Orphans::Drop };
                 match self.command(side, command, address) {

@@ -67,10 +67,11 @@ impl Node {
 
     /// A queue is gone under its links.
     pub(super) fn queue_deleted(&mut self, place: Place, address: &str, _consumers: &[ConsumerId]) {
-        if !self.shadows.has(place) {
+        if !self.is_hidden(place) {
             self.unlead(address);
         }
         self.shadows.forget(place);
+        self.collectors.forget(place);
         self.filters.remove(&place);
         self.fullness.forget(place);
         self.promised.remove(&place);

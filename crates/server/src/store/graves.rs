@@ -42,6 +42,7 @@ impl Node {
     fn graves_to_make(&self, settings: &QueueSettings) -> Vec<QueueSettings> {
         let mut missing = Vec::new();
         for address in settings.graves().filter(|address| is_plain(address)) {
+            missing.extend(self.collector_to_make(settings, address));
             let missing_here = match self.find(address) {
                 None => true,
                 // Nobody has said what it is to be like, and something durable is to go there.
@@ -62,7 +63,7 @@ impl Node {
         self.settings(place).is_some_and(|settings| settings.auto_created)
     }
 
-    fn make_graves(&mut self, graves: Vec<QueueSettings>) {
+    pub(super) fn make_graves(&mut self, graves: Vec<QueueSettings>) {
         for grave in graves {
             // One that is being made already is refused, which nobody minds.
             self.submit(Side::of(grave.durable), Command::CreateQueue(Box::new(grave)), None, Waiter::Nobody);

@@ -87,6 +87,7 @@ impl StoreHandle {
             }
             node.learn_filters();
             node.take_over_topics();
+            node.take_over_collectors();
             node.take_over_templates();
             node.make_all_graves();
             node.tell_who_is_full();

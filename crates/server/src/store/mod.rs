@@ -14,6 +14,7 @@ mod admission;
 mod attach;
 mod backup;
 mod bodies;
+mod collectors;
 mod credit;
 mod crossing;
 mod declared;

@@ -12,6 +12,7 @@ use slab::Slab;
 
 use super::admission::{Admissions, MOST_ASKED};
 use super::bodies::{Bodies, TRANSIENT};
+use super::collectors::Collectors;
 use super::crossing::Crossings;
 use super::fullness::Fullness;
 use super::journal::{Batch, InFlight, Journal, Waiter};
@@ -104,6 +105,8 @@ pub(super) struct Node {
     pub(super) crossings: Crossings,
     /// Queues with dead letters for the other side.
     pub(super) shadows: Shadows,
+    /// Queues with dead letters for topics.
+    pub(super) collectors: Collectors,
     /// Bytes appended to the log after which a checkpoint is due.
     pub(super) checkpoint_every: u64,
     /// Nothing is delivered any more, and nobody gets credit.
@@ -208,6 +211,7 @@ impl Node {
             relocation: Relocation::default(),
             crossings: Crossings::default(),
             shadows: Shadows::default(),
+            collectors: Collectors::default(),
             checkpoint_every: super::upkeep::CHECKPOINT_EVERY,
             is_stopping: false,
             is_ended: false,
@@ -285,6 +289,7 @@ impl Node {
         self.take_notes();
         self.take_large(now);
         self.go_on_asking();
+        self.go_on_crossing();
         self.look_at_time(time);
         self.look_after_shadows(time);
         self.apply_unlogged(time);
@@ -312,7 +317,7 @@ impl Node {
         self.admissions.rest();
         let next = Side::BOTH.into_iter().filter_map(|side| self.brokers[side as usize].next_timeout()).min();
         let retry = self.journal.stuck.is_some().then_some(time + 1000);
-        let asking = (!self.admissions.is_empty()).then_some(time);
+        let asking = (!self.admissions.is_empty() || self.crossings.are_asking()).then_some(time);
         let next = next.into_iter().chain(retry).chain(asking).chain(self.shadows.next_time()).min();
         self.signals.set_timer(next.map(|next| std::time::Duration::from_millis(next.saturating_sub(time).max(1))));
     }
@@ -386,6 +391,7 @@ impl Node {
         for event in events.drain(..) {
             self.happened(Side::Memory, event);
         }
+        self.tend_collectors();
         self.output.events = events;
         result
     }
@@ -407,6 +413,7 @@ impl Node {
         }
         self.release_dead();
         self.note_changes(side, commands, &output.applied);
+        self.tend_collectors();
         for (index, waiter) in waiters.drain(..) {
             if let Some(applied) = output.applied.get(index) {
                 self.applied(waiter, applied);
@@ -443,7 +450,8 @@ impl Node {
             }
             Event::Full(queue) => self.has_filled(Place { side, queue }),
             Event::Room(queue) => self.has_emptied(Place { side, queue }),
-            Event::DeadLettered { .. } | Event::Dropped { .. } => {}
+            Event::DeadLettered { .. } => self.collectors.tend = true,
+            Event::Dropped { .. } => {}
         }
     }
 
@@ -502,10 +510,10 @@ impl Node {
         }
     }
 
-    /// All queues, by address; no shadows.
+    /// All queues, by address; no shadows, and none of those in which dead letters for topics wait.
     pub(super) fn queues(&self) -> BTreeMap<Arc<str>, Place> {
         let of = |side: Side| {
-            let all = self.brokers[side as usize].queues();
+            let all = self.brokers[side as usize].queues().filter(|(_, settings)| !settings.is_collector());
             all.map(move |(queue, settings)| (Arc::clone(&settings.address), Place { side, queue }))
         };
         let mut all: BTreeMap<_, _> = of(Side::Memory).collect();

@@ -108,7 +108,10 @@ impl Node {
                 self.relocate_one(body);
                 self.crossing_has_read(body);
             }
-            (Ok(whole), BodyRef::Large { file }) => self.bodies.keep_beginning(file, whole.bytes()),
+            (Ok(whole), BodyRef::Large { file }) => {
+                self.bodies.keep_beginning(file, whole.bytes());
+                self.crossing_has_read(body);
+            }
             (Err(error), _) => {
                 logging::log!(ROUTER_CORE, Error, "A message cannot be read back: {error}");
                 self.bodies.failed(body);

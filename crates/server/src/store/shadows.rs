@@ -3,6 +3,8 @@
 //! nobody sees, and what is in this shadow is carried over to the queue whose address it is. There it is what it would be had it died on the
 //! same side: where that queue is full and rejects, it goes on to the next address, or is dropped.
 //!
+//! What is in the collectors of topics (see [`super::collectors`]) goes in the same way.
+//!
 //! An empty shadow is deleted. One with messages outlives a restart, if it is durable, and is one again once the other queue is
 //! there; so is what stores of earlier versions have kept.
 
@@ -104,6 +106,30 @@ impl Node {
         matches!(found, Some(Destination::Queue(found)) if found != place)
     }
 
+    /// Whether nobody is told of a queue.
+    pub(super) fn is_hidden(&self, place: Place) -> bool {
+        self.shadows.has(place) || self.collectors.has(place)
+    }
+
+    /// Something may have come into those that rest.
+    pub(super) fn wake_shadows(&mut self) {
+        if self.shadows.0.is_empty() {
+            return;
+        }
+        for progress in self.shadows.0.values_mut() {
+            if matches!(progress, Progress::Resting(_, BEGIN)) {
+                *progress = Progress::Waiting(BEGIN);
+            }
+        }
+        Side::BOTH.into_iter().for_each(|side| self.empty_next(side));
+    }
+
+    /// Something is in a collector.
+    pub(super) fn empty(&mut self, collector: Place) {
+        self.shadows.0.entry(collector).or_insert(Progress::Waiting(BEGIN));
+        self.empty_next(collector.side);
+    }
+
     /// Those who had found a queue at an address find another one now.
     fn end_links_to_shadow(&mut self, shadow: Place, address: &str) {
         let there = |role: &Role| match role {
@@ -155,7 +181,8 @@ impl Node {
 
     /// Lets messages of a shadow go, from a place on.
     fn empty_from(&mut self, place: Place, at: At) {
-        if !self.is_shadow(place) {
+        let is_collector = self.collectors.has(place);
+        if !is_collector && !self.is_shadow(place) {
             return self.shadows.forget(place);
         }
         if !self.may_cross_from(place.side) {
@@ -172,6 +199,7 @@ impl Node {
         match next {
             // Others have their turn.
             Some(_) => self.rest_shadow(place, 0, at),
+            None if depth == 0 && is_collector => self.shadows.forget(place),
             None if depth == 0 => {
                 let command = Command::DeleteQueue { queue: place.queue, if_empty: true, orphans: Orphans::Drop };
                 self.submit(place.side, command, None, Waiter::Shadow(place));
@@ -239,14 +267,26 @@ impl Node {
         peeked: &Peeked,
         planned: &mut HashMap<Place, (u64, u64)>,
     ) -> Option<Way> {
-        let mut next: Arc<str> = self.settings(shadow)?.address.clone();
+        let settings = self.settings(shadow)?;
+        let topic = settings.topic.filter(|_| settings.is_collector());
+        let mut next: Arc<str> = match topic {
+            Some(topic) => self.brokers[shadow.side as usize].topic(topic)?.address.clone(),
+            None => settings.address.clone(),
+        };
         let death = peeked.overlay.as_ref().and_then(|overlay| overlay.deaths.first());
         let mut tried: Vec<Arc<str>> = death.iter().map(|death| death.address.clone()).collect();
         loop {
-            let Some(Destination::Queue(place)) = self.find(&next) else { return None };
-            if place == shadow {
-                return None;
-            }
+            let place = match self.find(&next)? {
+                Destination::Queue(place) if place == shadow => return None,
+                Destination::Queue(place) => place,
+                Destination::Topic(topics) => {
+                    let from = death.and_then(|death| self.find(&death.address));
+                    let from =
+                        from.and_then(|from| if let Destination::Queue(from) = from { Some(from) } else { None });
+                    return Some(Way::published(peeked, topics, from));
+                }
+                Destination::Named => return None,
+            };
             let (messages, bytes) = planned.get(&place).copied().unwrap_or_default();
             let with_it = (messages + 1, bytes + peeked.size);
             if self.broker(place.side).takes(place.queue, with_it.0, with_it.1) {

@@ -27,7 +27,7 @@ impl Node {
                 }
             }
             // What was carried over has left nothing behind.
-            Event::QueueDeleted { queue, .. } if self.shadows.has(Place { side, queue: *queue }) => {}
+            Event::QueueDeleted { queue, .. } if self.is_hidden(Place { side, queue: *queue }) => {}
             Event::QueueDeleted { address, consumers, .. } => {
                 let consumers = consumers.len();
                 logging::log!(ROUTER_CORE, Info, "The queue '{address}' was deleted; consumers detached: {consumers}");
@@ -45,6 +45,7 @@ impl Node {
 /// Tells of what a command has done.
 pub(super) fn tell_done(command: &Command, applied: &Applied) {
     match (command, applied) {
+        (Command::CreateQueue(settings), Ok(_)) if settings.is_collector() => {}
         (Command::CreateQueue(settings), Ok(Done::Created(_))) if settings.auto_created => {
             let address = &settings.address;
             logging::log!(ROUTER_CORE, Info, "The queue '{address}' was made for dead letters or expired messages");

@@ -29,6 +29,9 @@ impl Node {
                 tell_done(command, applied);
             }
             match (command, applied) {
+                (Command::CreateQueue(settings), Ok(Done::Created(queue))) if settings.is_collector() => {
+                    self.collectors.add(Place { side, queue: *queue });
+                }
                 (Command::CreateQueue(settings), Ok(Done::Created(queue))) => {
                     let place = Place { side, queue: *queue };
                     self.learn(place, settings);
@@ -44,6 +47,7 @@ impl Node {
                 // Each side has to know it.
                 (Command::CreateTopic(settings), Ok(_)) if self.find(&settings.address).is_some() => {
                     self.lead(&settings.address);
+                    self.collectors.seek = true;
                 }
                 (Command::SetTemplate { settings, .. }, Ok(_)) => self.set_template(settings, false),
                 (Command::DeleteTemplate { pattern }, Ok(_)) => self.remove_template(pattern),

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use amqp::condition::names;
 use amqp::message::{Body, Message};
-use amqp::{DeliveryState, ErrorCondition, Value};
+use amqp::terminus::{ExpiryPolicy, Source};
+use amqp::{DeliveryState, ErrorCondition, Map, Value};
+use amqp_endpoint::NewLink;
 use queue_core::{Overflow, QueueSettings};
 
 use super::stalling::StallingDisk;
+use super::surface::{attach, filtered, receiver};
 use super::{Directory, Stored, in_memory, volatile};
 use crate::shard::tests::client::{Client, Happened, encoded, message};
 use crate::shard::tests::router::Router;
@@ -269,6 +272,110 @@ fn dead_letters_of_plain_subscriptions_are_durable_in_a_queue_that_is_there_from
     client.settle(&received, DeliveryState::Rejected(None));
     assert_eq!(number_of(&waiting.receive().bytes), 5);
     assert_eq!(stored.store.queue("dead").map(|queue| queue.settings.durable), Some(true));
+}
+
+/// A receiver's link to a topic, named so; what the subscription lets in.
+fn subscriber(name: &str, durable: bool, selector: Option<&str>) -> NewLink {
+    let mut link = match selector {
+        Some(selector) => filtered("news", Value::Symbol("apache.org:selector-filter:string".into()), selector),
+        None => receiver("news"),
+    };
+    link.name = name.to_owned();
+    if durable {
+        link.source = link.source.map(|source| Source { durable: 2, expiry_policy: ExpiryPolicy::Never, ..source });
+    }
+    link
+}
+
+/// A message with a colour, so many bytes large.
+fn coloured(colour: &str, bytes: usize) -> Vec<u8> {
+    let properties = Map::from_iter([(Value::from("colour"), Value::from(colour))]);
+    let body = Body::Data(vec![vec![7; bytes]]);
+    encoded(&Message { application_properties: properties, ..Message::new(body) })
+}
+
+fn body_of(bytes: &[u8]) -> usize {
+    match Message::decode(bytes).expect("a message").body {
+        Body::Data(parts) => parts.iter().map(Vec::len).sum(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn dead_letters_for_a_topic_go_to_all_subscriptions_that_let_them_in_on_both_sides() {
+    let of_side = |durable| if durable { QueueSettings::new("orders") } else { volatile("orders") };
+    // Named before there is the topic, or after.
+    for (number, (durable, first)) in
+        [(true, true), (true, false), (false, true), (false, false)].into_iter().enumerate()
+    {
+        let directory = Directory::new(&format!("shadows-to-topic-{number}"));
+        let stored = Stored::at(&directory);
+        let orders = QueueSettings { dead_letter_address: Some("news".into()), ..of_side(durable) };
+        let topic = TopicSpec { address: "news".to_owned(), subscription: QueueSettings::new("") };
+        if first {
+            stored.store.create_queue(orders.clone()).expect("it is new");
+        }
+        stored.store.create_topic(topic).expect("nobody has asked for the queue there");
+        if !first {
+            stored.store.create_queue(orders).expect("it is new");
+        }
+        let kinds = [(true, None), (true, Some("colour = 'red'")), (false, None), (false, Some("colour = 'red'"))];
+        let mut all: Vec<_> = kinds.iter().map(|_| stored.router.client()).collect();
+        for (kind, ((durable, selector), client)) in kinds.iter().zip(&mut all).enumerate() {
+            attach(client, subscriber(&format!("subscriber {kind}"), *durable, *selector), 10);
+        }
+        let mut client = stored.router.client();
+        send(
+            &mut client,
+            "orders",
+            [coloured("blue", 1), coloured("red", 2), coloured("blue", LARGE), coloured("red", LARGE + 1)],
+        );
+        reject(&mut client, "orders", 4);
+        for ((_, selector), client) in kinds.iter().zip(&mut all) {
+            let expected: &[usize] = if selector.is_some() { &[2, LARGE + 1] } else { &[1, 2, LARGE, LARGE + 1] };
+            let mut bodies: Vec<_> = expected.iter().map(|_| client.receive().bytes).collect();
+            assert!(bodies.iter().all(|bytes| !said_of(bytes).0.is_empty()));
+            bodies.sort_by_key(|bytes| body_of(bytes));
+            assert_eq!(bodies.iter().map(|bytes| body_of(bytes)).collect::<Vec<_>>(), expected);
+            client.settle_down();
+            assert!(client.take_message().is_none());
+        }
+        // Nobody sees where they have been in between.
+        let addresses: Vec<_> = stored.store.queues().iter().map(|queue| queue.settings.address.to_string()).collect();
+        assert_eq!(addresses.len(), 5, "{addresses:?}");
+        drop(all);
+        stored.store.delete_topic("news", true).expect("it goes with all that is part of it");
+        stored.router.wait_until("the files are gone", |_| files(&directory) == 0);
+        assert_eq!(stored.store.queues().len(), 1);
+    }
+}
+
+#[test]
+fn dead_letters_for_a_topic_that_were_not_published_before_a_restart_are_after_it() {
+    let directory = Directory::new("shadows-collector");
+    let stored = Stored::at(&directory);
+    stored
+        .store
+        .create_topic(TopicSpec { address: "news".to_owned(), subscription: QueueSettings::new("") })
+        .expect("new");
+    let orders = QueueSettings { dead_letter_address: Some("news".into()), ..QueueSettings::new("orders") };
+    stored.store.create_queue(orders).expect("it is new");
+    let mut client = stored.router.client();
+    attach(&mut client, subscriber("mine", true, Some("colour = 'red'")), 0);
+    // There is no memory, so they wait.
+    stored.store.with(|node| node.most_transient = 0);
+    let mut other = stored.router.client();
+    send(&mut other, "orders", [coloured("blue", 1), coloured("red", 2)]);
+    reject(&mut other, "orders", 2);
+    stored.router.wait_until("they are dead", |_| depth(&stored.store, "orders") == 0);
+    other.settle_down();
+    drop(stored);
+    let stored = Stored::at(&directory);
+    let mut client = stored.router.client();
+    attach(&mut client, subscriber("mine", true, Some("colour = 'red'")), 10);
+    assert_eq!(body_of(&client.receive().bytes), 2);
+    client.settle_down();
+    assert!(client.take_message().is_none());
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn send(client: &mut Client, address: &str, messages: impl IntoIterator<Item = V
     }
 }
 
-fn filtered(address: &str, descriptor: Value, text: &str) -> NewLink {
+pub(super) fn filtered(address: &str, descriptor: Value, text: &str) -> NewLink {
     let value = Value::Described(Box::new(Described { descriptor, value: Value::from(text) }));
     let mut link = receiver(address);
     let filter = Map::from_iter([(Value::Symbol("s".into()), value), (Value::Symbol("unknown".into()), Value::Null)]);
