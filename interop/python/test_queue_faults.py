@@ -255,6 +255,17 @@ def test_an_anonymous_sender_is_not_held_up_by_one_full_queue(peer, queue):
     take_one(peer, "rejecting")
 
 
+@pytest.mark.parametrize("size", [10, 3_000_000])
+def test_what_a_sender_without_an_address_has_for_a_full_queue_does_not_keep_its_client_from_emptying_it(peer, size):
+    receiver = peer.receiver("holding", credit=0)
+    sender = peer.sender(None)
+    messages = [Message(address="holding", body=bytes([65 + number]) * size) for number in range(4)]
+    sent = [sender.send_now(message) for message in messages]
+    assert sent[0].outcome() == "accepted"
+    assert [receiver.flow(1).next().accept().body[0] for _ in sent] == [65, 66, 67, 68]
+    assert [each.outcome() for each in sent[1:]] == ["accepted"] * 3
+
+
 def test_credit_comes_back_after_every_outcome(peer):
     # ARTEMIS-1898
     send(peer, "rejecting", "full")

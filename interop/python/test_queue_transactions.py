@@ -24,6 +24,10 @@ queue {{
     maxMessages: 2
     overflow: reject
 }}
+queue {{
+    address: memory
+    durable: no
+}}
 """
 
 
@@ -142,15 +146,16 @@ def test_messages_move_between_queues_in_one_transaction(peer, queue):
     assert peer.receiver(f"{queue}/to", credit=100).take(7) == [0, 1, 3, 4, 6, 7, 9]
 
 
-def test_nothing_of_a_transaction_is_done_if_a_part_of_it_cannot_be(peer, queue):
+@pytest.mark.parametrize("other", ["queues/other", "memory"])
+def test_nothing_of_a_transaction_is_done_if_a_part_of_it_cannot_be(peer, other):
     transactions = Transactions(peer)
     transaction = transactions.declare()
-    settled(peer, post(peer.sender(queue), transaction, "x"))
+    settled(peer, post(peer.sender(other), transaction, "x"))
     full = peer.sender("small")
     settled(peer, *(post(full, transaction, number) for number in range(3)))
     outcome, error = transactions.discharge(transaction)
     assert (outcome, error.name) == ("rejected", "amqp:transaction:rollback")
-    assert depth(peer, queue) == 0 and depth(peer, "small") == 0
+    assert depth(peer, other) == 0 and depth(peer, "small") == 0
 
 
 @pytest.mark.parametrize("outcome", [Delivery.RELEASED, Delivery.MODIFIED, Delivery.REJECTED])

@@ -26,6 +26,8 @@ struct Context<'o> {
     time: Millis,
     /// The ordinal of the next body that goes with the entry.
     part: u32,
+    /// Messages come in whatever the limits of their queues.
+    promised: bool,
     /// Messages that left their queue and are on their way to another.
     dead: VecDeque<Corpse>,
     events: &'o mut Vec<Event>,
@@ -52,9 +54,13 @@ impl Broker {
     /// Applies the commands of one entry of the log: its index, and the time that it carries. Appends one result for each
     /// command to `out`, in order.
     pub fn apply(&mut self, at: EntryIndex, time: Millis, batch: &[Command], out: &mut Output) {
+        self.apply_with(at, time, batch, false, out);
+    }
+
+    fn apply_with(&mut self, at: EntryIndex, time: Millis, batch: &[Command], promised: bool, out: &mut Output) {
         out.events.append(&mut self.late);
         let Output { applied, events } = out;
-        let mut context = Context { at, time, part: 0, dead: VecDeque::new(), events };
+        let mut context = Context { at, time, part: 0, promised, dead: VecDeque::new(), events };
         for command in batch {
             let result = self.apply_one(command, &mut context);
             self.bury_all(&mut context);

@@ -4,7 +4,7 @@ use amqp::DeliveryState;
 
 use crate::arena::{NONE, index_of};
 use crate::core::Core;
-use crate::delivery::{KeptSaid, Outcome, Place};
+use crate::delivery::{Delivery, KeptSaid, Outcome, Place};
 use crate::{Host, InKey, Now, OutKey};
 
 impl<H: Host> Core<H> {
@@ -32,13 +32,22 @@ impl<H: Host> Core<H> {
     pub fn comes_back(&self, delivery: InKey) -> bool {
         let Some(record) = self.deliveries.get(delivery.0) else { return false };
         let Some(sender) = self.links.get(record.sender) else { return false };
-        let comes_back = |link: u32| self.links[link].conn == sender.conn;
-        if record.link != NONE {
-            return comes_back(record.link);
+        self.any_copy(record, |copy| self.links[copy.link].conn == sender.conn)
+    }
+
+    /// Whether a delivery, or one copy of it, has not begun to leave.
+    pub fn waits(&self, delivery: InKey) -> bool {
+        let Some(record) = self.deliveries.get(delivery.0) else { return false };
+        self.any_copy(record, |copy| copy.place == Place::Queue)
+    }
+
+    fn any_copy(&self, of: &Delivery<H::Content>, is: impl Fn(&Delivery<H::Content>) -> bool) -> bool {
+        if of.link != NONE {
+            return is(of);
         }
         let next = |copy: u32| Some(self.deliveries[copy].next_copy).filter(|next| *next != NONE);
-        let mut copies = std::iter::successors(Some(record.next_copy).filter(|copy| *copy != NONE), |copy| next(*copy));
-        copies.any(|copy| comes_back(self.deliveries[copy].link))
+        let mut copies = std::iter::successors(Some(of.next_copy).filter(|copy| *copy != NONE), |copy| next(*copy));
+        copies.any(|copy| is(&self.deliveries[copy]))
     }
 
     /// Does something with each copy of a delivery; it may forget that copy, but no other.

@@ -120,7 +120,7 @@ impl Broker {
         enqueue: &Enqueue,
         events: &mut Vec<Event>,
     ) -> Applied {
-        let mut context = Context { at, time, part: 0, dead: VecDeque::new(), events };
+        let mut context = Context { at, time, part: 0, promised: false, dead: VecDeque::new(), events };
         let applied = self.enqueue(enqueue, &mut context);
         self.bury_all(&mut context);
         events.append(&mut self.late);
@@ -153,7 +153,7 @@ impl Broker {
         if let ([Target::Queue(id)], None) = (&enqueue.to[..], &facts.duplicate_id) {
             // What most messages are.
             let queue = self.queues.get_mut(id).ok_or(Refused::NoQueue)?;
-            if queue.is_full(1, facts.size) {
+            if !context.promised && queue.is_full(1, facts.size) {
                 return Err(Refused::Full { queue: queue.refuse(context.events) });
             }
             let entry = queue.entry(facts, body, context.time);
@@ -177,7 +177,10 @@ impl Broker {
             }
         }
         // One that is full keeps it from nobody else.
-        let full = self.refuse_full(&mut queues, facts.size, context.events);
+        let full = match context.promised {
+            true => None,
+            false => self.refuse_full(&mut queues, facts.size, context.events),
+        };
         if let (Some(queue), true) = (&full, queues.is_empty()) {
             return Err(Refused::Full { queue: Arc::clone(queue) });
         }

@@ -3,8 +3,8 @@
 use super::Context;
 use crate::broker::Broker;
 use crate::command::{Command, Settle};
-use crate::ids::{Millis, QueueId, Seq};
-use crate::output::{Applied, Done, Event, Refused};
+use crate::ids::{EntryIndex, Millis, QueueId, Seq};
+use crate::output::{Applied, Done, Event, Output, Refused};
 use std::collections::BTreeMap;
 
 impl Broker {
@@ -26,6 +26,12 @@ impl Broker {
     /// What refuses it.
     pub fn check_transaction(&mut self, commands: &[Command], now: Millis) -> Result<(), Refused> {
         self.can_all_be(commands, now)
+    }
+
+    /// Applies the commands of a transaction that [`Broker::check_transaction`] has let pass, at a time when nothing may refuse it
+    /// any more: a queue that has filled since then takes more than its limit.
+    pub fn apply_promised(&mut self, at: EntryIndex, time: Millis, commands: &[Command], out: &mut Output) {
+        self.apply_with(at, time, commands, true, out);
     }
 
     /// Bodies that came along are not needed, and what was to be settled is held as before.

@@ -18,8 +18,9 @@ const HOLD_ABOVE: usize = 256 * 1024;
 /// Bytes that it may lack before the sender's socket is not read any more: its session window was open for that much
 /// when it was held.
 const PAUSE_ABOVE: usize = 1024 * 1024;
-/// The same for a message that goes back to the connection it comes from. A client may write a whole message at once, and
-/// what lets its own receiver go on behind it: as long as that is not read, neither side would ever move again. (A window
+/// The same for a message that goes back to the connection it comes from, or that waits for a full queue or for a receiver without
+/// credit. A client may write a whole message at once, and what lets its own receiver go on behind it, or empties the queue: as
+/// long as that is not read, neither side would ever move again. (A window
 /// that is small from the beginning would prevent it too, but makes qpid-proton move what is left of a large message for
 /// each piece of it: 64 MiB then take it 12 seconds.)
 const PAUSE_OWN_ABOVE: usize = 32 * 1024 * 1024;
@@ -121,7 +122,7 @@ impl ShardHost {
         if behind > PAUSE_ABOVE
             && !conn.at.peer
             && !conn.flags.paused
-            && (behind > PAUSE_OWN_ABOVE || !(passed_on || core.comes_back(streaming.key)))
+            && (behind > PAUSE_OWN_ABOVE || !(passed_on || core.comes_back(streaming.key) || core.waits(streaming.key)))
         {
             conn.flags.paused = true;
             // It may be speaking; it is not heard because we do not listen.

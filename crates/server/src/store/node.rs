@@ -396,6 +396,17 @@ impl Node {
         result
     }
 
+    /// The commands of a transaction take effect in memory, whatever has filled up since they were let pass.
+    pub(super) fn apply_promised(&mut self, commands: &[Command], bodies: Vec<Arc<Whole>>) {
+        let (time, entry) = (self.clock(), EntryIndex(self.bodies.keep(bodies)));
+        let mut output = std::mem::take(&mut self.output);
+        output.clear();
+        self.broker(Side::Memory).apply_promised(entry, time, commands, &mut output);
+        self.take_effect(Side::Memory, commands, &mut output);
+        self.output = output;
+        self.signals.set_busy();
+    }
+
     /// Commands take effect.
     fn apply(
         &mut self,
@@ -408,18 +419,23 @@ impl Node {
         let mut output = std::mem::take(&mut self.output);
         output.clear();
         self.brokers[side as usize].apply(at, time, commands, &mut output);
-        for event in output.events.drain(..) {
-            self.happened(side, event);
-        }
-        self.release_dead();
-        self.note_changes(side, commands, &output.applied);
-        self.tend_collectors();
+        self.take_effect(side, commands, &mut output);
         for (index, waiter) in waiters.drain(..) {
             if let Some(applied) = output.applied.get(index) {
                 self.applied(waiter, applied);
             }
         }
         self.output = output;
+    }
+
+    /// What comes of commands that were applied.
+    fn take_effect(&mut self, side: Side, commands: &[Command], output: &mut Output) {
+        for event in output.events.drain(..) {
+            self.happened(side, event);
+        }
+        self.release_dead();
+        self.note_changes(side, commands, &output.applied);
+        self.tend_collectors();
     }
 
     fn applied(&mut self, waiter: Waiter, applied: &queue_core::Applied) {

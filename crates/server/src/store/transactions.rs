@@ -65,6 +65,8 @@ pub(super) struct Transaction {
     pub(super) receivers: BTreeSet<u32>,
     /// Its end has been asked for.
     pub(super) over: bool,
+    /// What is to happen in memory alone once the rest is on disk, for only then is it certain.
+    last: Option<(Vec<Command>, Vec<Arc<Whole>>)>,
     /// It ends when messages that are part of it are on disk, or filters have been asked: who has asked for it, and whether it is to fail.
     ending: Option<(Arrival, bool)>,
 }
@@ -301,13 +303,21 @@ impl Node {
                 commands.push(command);
             }
         }
-        // What is in memory alone takes effect while the rest is on its way to the disk: it must not be refused then.
+        // What is in memory alone takes effect when the rest is on disk: it must not be refused then.
         let now = self.clock();
         if let Err(refused) = self.broker(Side::Memory).check_transaction(&commands[Side::Memory as usize], now) {
             commands.iter().flatten().for_each(|command| self.forget_files(command));
             self.withdraw(&commands);
             self.roll_back(txn);
             return Some(rolled_back(&refused));
+        }
+        if commands.iter().all(|commands| !commands.is_empty()) {
+            let [logged, memory] = commands;
+            let [logged_bodies, memory_bodies] = bodies;
+            self.keep_for_last(txn, memory, memory_bodies);
+            let waiter = Waiter::Discharge { arrival: Some(arrival), txn };
+            self.submit_all(Side::Logged, Command::Transaction(logged), logged_bodies, waiter);
+            return None;
         }
         let mut waiter = Waiter::Discharge { arrival: Some(arrival), txn };
         let mut any = false;
@@ -334,10 +344,30 @@ impl Node {
         }
     }
 
+    /// Keeps what is to happen in memory. It counts as part of the open transactions until then.
+    fn keep_for_last(&mut self, txn: u64, commands: Vec<Command>, bodies: Vec<Arc<Whole>>) {
+        let bytes: u64 = bodies.iter().map(|body| OVERHEAD + body.bytes().len() as u64).sum();
+        let Transactions { open, bytes: all, .. } = &mut self.transactions;
+        if let Some(open) = open.get_mut(&txn) {
+            open.last = Some((commands, bodies));
+            (open.bytes, *all) = (open.bytes + bytes, *all + bytes);
+        }
+    }
+
+    /// What a transaction does in memory happens: nothing refuses it any more.
+    fn do_last(&mut self, txn: u64) {
+        self.transactions.take_sends(txn);
+        let last = self.transactions.open.get_mut(&txn).and_then(|open| open.last.take());
+        if let Some((commands, bodies)) = last {
+            self.apply_promised(&commands, bodies);
+        }
+    }
+
     /// What became of a transaction is known.
     pub(super) fn discharged(&mut self, arrival: Option<Arrival>, txn: u64, applied: &Applied) {
         let state = match applied {
             Ok(_) => {
+                self.do_last(txn);
                 self.finish(txn);
                 DeliveryState::Accepted
             }
@@ -384,6 +414,10 @@ impl Node {
         self.drop_sends(txn);
         self.close_transaction(txn);
         let Some(mut txn) = self.transactions.open.remove(&txn) else { return };
+        if let Some((commands, _)) = txn.last.take() {
+            commands.iter().for_each(|command| self.forget_files(command));
+            self.withdraw(&[Vec::new(), commands]);
+        }
         let time = self.clock();
         for Retired { side, acquisition, mut command, link, id, settled } in txn.retired {
             if let Some(acquired) = txn.acquired.remove(&acquisition) {

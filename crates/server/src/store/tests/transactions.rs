@@ -5,6 +5,7 @@ use amqp::codec::{ListEncoder, encode};
 use amqp::performative::{ReceiverSettleMode, SenderSettleMode};
 use amqp::terminus::{Source, TargetTerminus};
 use amqp_endpoint::{LinkId, NewLink};
+use queue_core::{Overflow, QueueSettings};
 
 use super::{in_memory, volatile};
 use crate::shard::tests::client::{Client, Happened, message};
@@ -168,4 +169,52 @@ fn a_large_message_is_part_of_its_transaction_also_if_that_ends_before_it_is_on_
     client.send_part(a, &message(3_000_000), false);
     assert_eq!(discharge(&mut client, link, &txn, false), Some(DeliveryState::Accepted));
     assert_eq!(stored.store.queue("a").map(|queue| queue.messages), Some(1));
+}
+
+#[test]
+fn a_transaction_over_queues_on_disk_and_in_memory_is_done_as_a_whole_or_not_at_all() {
+    let directory = super::Directory::new("both-sides");
+    let stored = super::Stored::at(&directory);
+    let small = QueueSettings { max_messages: Some(1), overflow: Overflow::Reject, ..QueueSettings::new("logged") };
+    stored.store.declare_queue(small).expect("it can be made");
+    stored.store.declare_queue(volatile("memory")).expect("it can be made");
+    let depth = |address: &str| stored.store.queue(address).map(|queue| queue.messages);
+    let mut client = stored.router.client();
+    let link = coordinator(&mut client);
+    let (logged, memory) = (client.sender(Some("logged")), client.sender(Some("memory")));
+    for full in [false, true] {
+        let txn = declare(&mut client, link);
+        post(&mut client, memory, &txn);
+        post(&mut client, logged, &txn);
+        let outcome = discharge(&mut client, link, &txn, false);
+        assert_eq!(matches!(outcome, Some(DeliveryState::Rejected(_))), full);
+        assert_eq!((depth("memory"), depth("logged")), (Some(1), Some(1)));
+    }
+}
+
+#[test]
+fn what_is_taken_from_memory_is_still_with_its_receiver_if_the_disk_part_of_its_transaction_is_refused() {
+    let directory = super::Directory::new("both-sides-taken");
+    let stored = super::Stored::at(&directory);
+    let small = QueueSettings { max_messages: Some(1), overflow: Overflow::Reject, ..QueueSettings::new("logged") };
+    stored.store.declare_queue(small).expect("it can be made");
+    stored.store.declare_queue(volatile("memory")).expect("it can be made");
+    let mut client = stored.router.client();
+    let link = coordinator(&mut client);
+    let (logged, memory) = (client.sender(Some("logged")), client.sender(Some("memory")));
+    for full in [logged, memory] {
+        let key = client.send(full, false, &message(10));
+        client.outcome(key);
+    }
+    client.receiver("memory", 1);
+    let received = client.receive();
+    let txn = declare(&mut client, link);
+    let state = TransactionalState { txn: txn.clone(), outcome: Some(DeliveryState::Accepted) }.state();
+    client.endpoint.update_incoming(received.link, received.delivery_id, Some(state), false);
+    client.write();
+    post(&mut client, logged, &txn);
+    assert!(matches!(discharge(&mut client, link, &txn, false), Some(DeliveryState::Rejected(_))));
+    assert_eq!(stored.store.queue("memory").map(|queue| (queue.messages, queue.acquired)), Some((1, 1)));
+    client.settle(&received, DeliveryState::Accepted);
+    stored.router.wait_until("it is gone", |_| stored.store.queue("memory").is_some_and(|queue| queue.messages == 0));
 }
