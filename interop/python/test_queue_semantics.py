@@ -253,6 +253,84 @@ def test_a_node_that_is_deleted_on_no_links_or_messages_needs_both_to_be_gone(st
     wait_until(gone(peer, address), "the end of the queue")
 
 
+# --- Dead letters that go from a durable queue to one in memory, or the other way round
+
+DEAD = """
+queue {{
+ address: orders
+ durable: {orders}
+ deadLetterAddress: dead
+}}
+queue {{
+ address: dead
+ durable: {dead}
+}}
+"""
+
+
+def reject_all(peer, address, count):
+    """Takes so many messages and rejects them."""
+    receiver = peer.receiver(address)
+    for _ in range(count):
+        receiver.next().reject("test:no", "a reason")
+    receiver.close()
+
+
+def annotations_of(message):
+    return {str(key): value for key, value in (message.annotations or {}).items()}
+
+
+@pytest.mark.parametrize("durable", ["orders", "dead"])
+def test_dead_letters_say_the_same_on_the_other_side_and_can_be_sent_back(start_store, connect, durable):
+    router = start_store(DEAD.format(**{queue: "yes" if queue == durable else "no" for queue in ("orders", "dead")}))
+    peer = connect(router)
+    waiting = connect(router).receiver("dead")
+    bodies = ["small", bytes(LARGE)]
+    assert send_all(peer.sender("orders"), [Message(body=body) for body in bodies]) == ["accepted"] * 2
+    reject_all(peer, "orders", 2)
+    letters = [waiting.next() for _ in bodies]
+    assert all(any(letter.body == body for letter in letters) for body in bodies)
+    for letter in letters:
+        said = annotations_of(letter.message)
+        assert said["x-opt-dead-letter-reason"] == "rejected"
+        assert said["x-opt-dead-letter-origin"] == said["x-opt-ORIG-QUEUE"] == "orders"
+        assert said["x-opt-dead-letter-error"] == "a reason"
+        assert said["x-opt-dead-letter-count"] == 1
+        letter.release()
+    waiting.close()
+    watching = connect(router)
+    wait_until(lambda: depth(watching, "dead") == 2, "both to be free")
+    assert sorted(found["address"] for found in Management(watching).query("queue")) == ["dead", "orders"]
+    reply = Management(watching).ask("RETRY", type="org.apache.qpid.dispatch.queue", name="dead")
+    assert (reply.status, reply.body["messages"]) == (200, 2)
+    back = peer.receiver("orders")
+    came = [back.next() for _ in bodies]
+    assert all(any(delivery.body == body for delivery in came) for body in bodies)
+    assert not any(annotations_of(delivery.message) for delivery in came)
+
+
+def test_dead_letters_of_a_queue_in_memory_are_on_disk_where_they_go(start_store, connect):
+    router = start_store(DEAD.format(orders="no", dead="yes"))
+    peer = connect(router)
+    send_all(peer.sender("orders"), range(5))
+    reject_all(peer, "orders", 5)
+    wait_until(lambda: depth(peer, "dead") == 5, "all to be there")
+    restarted(router)
+    assert connect(router).receiver("dead").take(5) == list(range(5))
+
+
+def test_messages_move_between_durable_queues_and_others(start_store, connect):
+    router = start_store(DEAD.format(orders="no", dead="yes"))
+    peer = connect(router)
+    send_all(peer.sender("orders"), range(5))
+    management = Management(peer)
+    for source, target in (("orders", "dead"), ("dead", "orders"), ("orders", "dead")):
+        reply = management.ask("MOVE", {"to": target}, type="org.apache.qpid.dispatch.queue", name=source)
+        assert (reply.status, reply.body["messages"]) == (200, 5), reply.description
+    restarted(router)
+    assert connect(router).receiver("dead").take(5) == list(range(5))
+
+
 # --- Topics
 
 TOPIC = "topic {\n address: news\n}\n"

@@ -10,8 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use amqp::DeliveryState;
+use amqp::Symbol;
 use amqp::message::{Body, Message};
 use amqp::performative::SenderSettleMode;
+use amqp::terminus::{ExpiryPolicy, Source};
 use cli::client::{Client, ClientError, ConnectOptions, Receiver, ReceiverOptions, Sender, Url};
 
 use ports::free_port;
@@ -103,6 +105,8 @@ fn id_of(bytes: &[u8]) -> u64 {
 /// What a client knows of its queue, over all of its connections.
 struct Book {
     address: String,
+    /// The topic that its messages go to when they expire, of which it has a subscription; `None`: they stay in the queue.
+    topic: Option<String>,
     next: u64,
     /// Confirmed, and not received yet.
     missing: BTreeSet<u64>,
@@ -133,13 +137,30 @@ impl Book {
     fn new(number: u64) -> Self {
         let address = format!("orders/{number}");
         let (missing, received, gone) = Default::default();
-        Self { address, next: 0, missing, received, gone, accepted: 0, again: 0 }
+        Self { address, topic: None, next: 0, missing, received, gone, accepted: 0, again: 0 }
+    }
+
+    fn of_topic(number: u64) -> Self {
+        Self { topic: Some(format!("late/{number}")), ..Self::new(number) }
+    }
+
+    /// A durable subscription of its topic, beside one in memory from which nobody takes; or its queue.
+    fn receiver(&self, client: &mut Client) -> Option<Receiver> {
+        let mut options = ReceiverOptions { address: Some(self.address.clone()), credit: 100, ..Default::default() };
+        if let Some(topic) = &self.topic {
+            options.address = Some(topic.clone());
+            client.receiver(&ReceiverOptions { credit: 0, ..options.clone() }).ok()?;
+            options.name = Some("kept".to_owned());
+            let capabilities = ["shared", "global"].map(Symbol::from).to_vec();
+            options.source =
+                Source { durable: 2, expiry_policy: ExpiryPolicy::Never, capabilities, ..Source::default() };
+        }
+        client.receiver(&options).ok()
     }
 
     fn connect(&mut self, mut client: Client) -> Option<Connection<'_>> {
         let sender = client.sender(Some(&self.address), SenderSettleMode::Unsettled).ok()?;
-        let options = ReceiverOptions { address: Some(self.address.clone()), credit: 100, ..Default::default() };
-        let receiver = client.receiver(&options).ok()?;
+        let receiver = self.receiver(&mut client)?;
         let (under_way, said, settled) = Default::default();
         Some(Connection { book: self, client, sender, receiver, under_way, said, settled, before: None })
     }
@@ -218,7 +239,25 @@ impl Connection<'_> {
 
 #[test]
 fn whatever_was_accepted_is_there_after_the_program_was_killed_again_and_again() {
-    let directory = Directory(std::env::temp_dir().join(format!("waystation-kill-{}", std::process::id())));
+    let books = (0..CLIENTS).map(Book::new).collect();
+    kill_again_and_again("kill", "queueTemplate {\n pattern: orders/#\n}\n", books);
+}
+
+#[test]
+fn whatever_has_expired_is_published_once_although_the_program_was_killed_again_and_again() {
+    let section = |number| {
+        format!(
+            "queue {{\n address: orders/{number}\n defaultTtl: 1\n expiryAddress: late/{number}\n}}\n\
+             topic {{\n address: late/{number}\n}}\n"
+        )
+    };
+    let sections: String = (0..CLIENTS).map(section).collect();
+    kill_again_and_again("kill-expired", &sections, (0..CLIENTS).map(Book::of_topic).collect());
+}
+
+/// Clients send and take while the program, which is configured so, is killed; in the end nothing may be missing.
+fn kill_again_and_again(name: &str, sections: &str, mut books: Vec<Book>) {
+    let directory = Directory(std::env::temp_dir().join(format!("waystation-{name}-{}", std::process::id())));
     std::fs::create_dir_all(&directory.0).expect("the temporary folder takes directories");
     let (port, config) = (free_port(), directory.0.join("router.conf"));
     let store = directory.0.join("store");
@@ -226,7 +265,7 @@ fn whatever_was_accepted_is_there_after_the_program_was_killed_again_and_again()
         "router {{\n mode: standalone\n id: R\n}}\n\
          listener {{\n host: 127.0.0.1\n port: {port}\n saslMechanisms: ANONYMOUS\n authenticatePeer: no\n}}\n\
          log {{\n module: DEFAULT\n enable: error+\n}}\n\
-         store {{\n path: {}\n segmentBytes: 4194304\n}}\nqueueTemplate {{\n pattern: orders/#\n}}\n",
+         store {{\n path: {}\n segmentBytes: 4194304\n}}\n{sections}",
         store.display()
     );
     std::fs::write(&config, text).expect("the directory takes files");
@@ -236,7 +275,6 @@ fn whatever_was_accepted_is_there_after_the_program_was_killed_again_and_again()
         Some(seconds) => begun.elapsed() < Duration::from_secs(seconds),
         None => kills < KILLS,
     };
-    let mut books: Vec<Book> = (0..CLIENTS).map(Book::new).collect();
     while goes_on(kills) {
         let mut router = Router::start(&config);
         let killed = &AtomicBool::new(false);

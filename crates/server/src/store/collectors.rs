@@ -34,12 +34,11 @@ impl Collectors {
     /// There is one.
     pub(super) fn add(&mut self, place: Place) {
         self.all.insert(place);
-        self.tend = true;
     }
 }
 
 impl Node {
-    /// Those of the log are there from the start.
+    /// Those of the log are there from the start. What is in them goes when the topics are known on both sides.
     pub(super) fn take_over_collectors(&mut self) {
         let broker = &self.brokers[Side::Logged as usize];
         let found: Vec<_> = broker.topics().filter_map(|(topic, _)| broker.collector(topic)).collect();

@@ -44,7 +44,7 @@ impl Node {
         for address in settings.graves().filter(|address| is_plain(address)) {
             missing.extend(self.collector_to_make(settings, address));
             let missing_here = match self.find(address) {
-                None => true,
+                None => self.brokers.iter().all(|broker| broker.node(address).is_none()),
                 // Nobody has said what it is to be like, and something durable is to go there.
                 Some(Destination::Queue(place)) => {
                     settings.durable && self.is_made_by_itself(place) && place.side == Side::Memory

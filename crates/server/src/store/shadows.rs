@@ -238,7 +238,7 @@ impl Node {
         }
     }
 
-    /// Messages of a shadow from a place on that can go, and where to go on if there may be more.
+    /// Messages of a shadow from a place on that can go, and where to go on if there may be more that can.
     fn dead_letters(&mut self, place: Place, from: Seq) -> (Vec<(Peeked, Way)>, Option<Seq>) {
         let page = self.broker(place.side).peek(place.queue, from, MOST);
         let is_last = page.len() < MOST;
@@ -249,12 +249,14 @@ impl Node {
             if bytes > MOST_BYTES && !found.is_empty() {
                 return (found, Some(next));
             }
-            next = Seq::from_raw(peeked.seq.raw().saturating_add(1));
-            if !self.bodies.is_unreadable(peeked.body)
-                && let Some(way) = self.way_of_dead_letter(place, &peeked, &mut planned)
-            {
-                found.push((peeked, way));
+            if !self.bodies.is_unreadable(peeked.body) {
+                match self.way_of_dead_letter(place, &peeked, &mut planned) {
+                    Some(way) => found.push((peeked.clone(), way)),
+                    // Those behind it wait for it.
+                    None => return (found, None),
+                }
             }
+            next = Seq::from_raw(peeked.seq.raw().saturating_add(1));
         }
         (found, (!is_last).then_some(next))
     }

@@ -37,6 +37,8 @@ impl Node {
                     self.learn(place, settings);
                     self.lead(&settings.address);
                     self.look_for_shadow(&settings.address);
+                    // Something may wait for it.
+                    self.collectors.tend = true;
                 }
                 (Command::ChangeQueue { queue, settings }, Ok(_)) => {
                     let place = Place { side, queue: *queue };

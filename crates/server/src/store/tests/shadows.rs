@@ -351,7 +351,8 @@ fn dead_letters_for_a_topic_go_to_all_subscriptions_that_let_them_in_on_both_sid
 }
 
 #[test]
-fn dead_letters_for_a_topic_that_were_not_published_before_a_restart_are_after_it() {
+fn dead_letters_for_a_topic_that_were_not_published_before_a_restart_are_after_it_in_order() {
+    const COUNT: usize = 600;
     let directory = Directory::new("shadows-collector");
     let stored = Stored::at(&directory);
     stored
@@ -365,15 +366,17 @@ fn dead_letters_for_a_topic_that_were_not_published_before_a_restart_are_after_i
     // There is no memory, so they wait.
     stored.store.with(|node| node.most_transient = 0);
     let mut other = stored.router.client();
-    send(&mut other, "orders", [coloured("blue", 1), coloured("red", 2)]);
-    reject(&mut other, "orders", 2);
+    send(&mut other, "orders", std::iter::once(coloured("blue", 1)).chain((0..COUNT).map(|n| coloured("red", n))));
+    reject(&mut other, "orders", COUNT as u32 + 1);
     stored.router.wait_until("they are dead", |_| depth(&stored.store, "orders") == 0);
     other.settle_down();
     drop(stored);
     let stored = Stored::at(&directory);
     let mut client = stored.router.client();
-    attach(&mut client, subscriber("mine", true, Some("colour = 'red'")), 10);
-    assert_eq!(body_of(&client.receive().bytes), 2);
+    attach(&mut client, subscriber("mine", true, Some("colour = 'red'")), 1000);
+    for number in 0..COUNT {
+        assert_eq!(body_of(&client.receive().bytes), number);
+    }
     client.settle_down();
     assert!(client.take_message().is_none());
 }
