@@ -138,6 +138,24 @@ impl Broker {
         files
     }
 
+    /// Bytes of all messages whose bytes are in these entries of the log, from any queue, and so many more for `each`. One that is
+    /// in several queues counts for each of them. Stops counting above `most`.
+    pub fn weight_in(&mut self, entries: &RangeInclusive<u64>, each: u64, most: u64) -> u64 {
+        let mut weight = 0;
+        for queue in self.queues.values_mut() {
+            for seq in queue.lanes.places_with_bodies_in(entries) {
+                if weight > most {
+                    return weight;
+                }
+                let Some(of) = queue.lanes.get(seq) else { continue };
+                if matches!(of.body(), BodyRef::Log { entry, .. } if entries.contains(&entry)) {
+                    weight += of.size() + each;
+                }
+            }
+        }
+        weight
+    }
+
     /// Up to `most` messages whose bytes are in these entries of the log, from any queue: what keeps a segment of the log
     /// from being used again.
     pub fn living_in(&mut self, entries: &RangeInclusive<u64>, most: usize) -> Vec<Living> {

@@ -71,6 +71,10 @@ impl Shared {
         let notice = match result {
             Ok((bytes, table)) => {
                 state.checkpoint = index;
+                if self.reserve_for(bytes) > state.reserve {
+                    // The next one is to find room, too.
+                    state.reserve = 0;
+                }
                 let freed = state.retire(&table, index);
                 Notice::Checkpoint { index, bytes, freed }
             }
@@ -121,10 +125,15 @@ impl Shared {
         writer.finish()
     }
 
+    /// Bytes to keep for a checkpoint, if the one before had so many: it may be a little larger.
+    pub(crate) fn reserve_for(&self, snapshot: u64) -> u64 {
+        u64::from(self.settings.segment_bytes / 2).max(snapshot + snapshot / 4)
+    }
+
     /// Gives up the room that is kept for this: a checkpoint is what frees segments. False: there is none.
     fn give_reserve(&self) -> bool {
-        let had = std::mem::take(&mut self.lock().has_reserve);
-        had && self.disk.remove(&self.dir().join(names::RESERVE)).is_ok()
+        let had = std::mem::take(&mut self.lock().reserve);
+        had > 0 && self.disk.remove(&self.dir().join(names::RESERVE)).is_ok()
     }
 }
 

@@ -203,23 +203,26 @@ impl Keeper {
     /// Keeps room for a checkpoint on a disk that gets full.
     fn reserve(&mut self) -> io::Result<Step> {
         let state = self.shared.lock();
-        if state.has_reserve || state.full.is_some() || state.checkpointing {
+        if state.reserve > 0 || state.full.is_some() || state.checkpointing {
             return Ok(Step::Idle);
         }
+        let snapshot = self.shared.dir().join(names::snapshot(state.checkpoint));
         drop(state);
+        let snapshot = self.shared.disk.open(&snapshot, Mode::Read).and_then(|file| file.size()).unwrap_or(0);
+        let bytes = self.shared.reserve_for(snapshot);
         let path = self.shared.dir().join(names::RESERVE);
         absent_is_fine(self.shared.disk.remove(&path))?;
         let file = self.shared.disk.open(&path, Mode::Create)?;
-        let has_reserve = match file.allocate(u64::from(self.shared.settings.segment_bytes / 2)) {
-            Ok(()) => true,
+        let reserve = match file.allocate(bytes) {
+            Ok(()) => bytes,
             // The next segment is there; that is what matters.
             Err(error) if disk::is_full(&error) => {
                 absent_is_fine(self.shared.disk.remove(&path))?;
-                false
+                0
             }
             Err(error) => return Err(error),
         };
-        self.shared.lock().has_reserve = has_reserve;
+        self.shared.lock().reserve = reserve;
         Ok(Step::Idle)
     }
 }

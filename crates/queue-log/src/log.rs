@@ -247,6 +247,12 @@ impl Log {
         self.shared.lock().queued_bytes
     }
 
+    /// Bytes for entries in the segments that are there, beside what is on its way.
+    pub fn room(&self) -> u64 {
+        let state = self.shared.lock();
+        state.room_ahead().saturating_sub(state.queued_bytes)
+    }
+
     /// The newest entry that is on the disk.
     pub fn durable(&self) -> u64 {
         self.shared.lock().durable

@@ -57,8 +57,8 @@ pub(crate) struct State {
     pub(crate) retired: Vec<Segment>,
     /// Snapshots that nobody needs any more.
     pub(crate) old_snapshots: Vec<PathBuf>,
-    /// The file is there that is given up for a checkpoint when the disk is full.
-    pub(crate) has_reserve: bool,
+    /// Bytes of the file that is given up for a checkpoint when the disk is full. 0: there is none.
+    pub(crate) reserve: u64,
     /// Backups under way: nothing may be removed or used again.
     pub(crate) pins: usize,
     /// Large messages to be removed when there are no pins any more.

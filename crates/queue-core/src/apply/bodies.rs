@@ -7,6 +7,7 @@ use crate::ids::{QueueId, Seq};
 use crate::output::{Applied, Done, Event};
 use crate::store::entry::Gone;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 /// Bytes that consumers were given, and that are not where they were for their messages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,6 +61,19 @@ impl Broker {
             self.kept.remove(&body);
             self.late.extend(gone.map(|size| Event::BodyGone { body, size }));
         }
+    }
+
+    /// Bytes in these entries of the log that no message has any more, and that consumers which were given them have read or do not
+    /// need, as `reads` says: nobody does from now on. Returned is how many each of them had.
+    pub fn let_go(&mut self, entries: &RangeInclusive<u64>, reads: impl Fn(BodyRef) -> bool) -> Vec<(BodyRef, u64)> {
+        let from = BodyRef::Log { entry: *entries.start(), part: 0 };
+        let to = BodyRef::Log { entry: *entries.end(), part: u32::MAX };
+        let gone = self.kept.range(from..=to).filter_map(|(body, kept)| Some((*body, kept.gone?)));
+        let gone: Vec<_> = gone.filter(|(body, _)| !reads(*body)).collect();
+        for (body, _) in &gone {
+            self.kept.remove(body);
+        }
+        gone
     }
 
     /// So many messages more will have these bytes, besides one that has left its queue and has not let go of them

@@ -183,7 +183,7 @@ fn state_of(replayed: Replayed, checkpoint: u64) -> State {
         filling: false,
         retired,
         old_snapshots: Vec::new(),
-        has_reserve: false,
+        reserve: 0,
         pins: 0,
         large_doomed: Vec::new(),
         large_open: std::collections::BTreeSet::new(),

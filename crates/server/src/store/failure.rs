@@ -30,6 +30,7 @@ impl Node {
             }
             entry.waiters.into_iter().for_each(|(_, waiter)| self.in_doubt(waiter, &error));
         }
+        self.unlogged_in_doubt().into_iter().for_each(|waiter| self.in_doubt(waiter, &error));
         let links: Vec<u32> = self.links.iter().map(|(link, _)| link as u32).collect();
         for link in links {
             if self.needs_the_log(link) {

@@ -12,6 +12,7 @@ use router_core::OutKey;
 use super::entry;
 use super::links::{Arrival, Place, Side};
 use super::receive::Early;
+use super::unlogged::needs_no_room;
 use crate::content::Whole;
 
 /// Bytes of messages that one entry holds at most, unless one message has more.
@@ -115,12 +116,37 @@ impl Batch {
         if self.bodies.is_empty() {
             return Need::Essential;
         }
-        let relocates = |command: &Command| matches!(command, Command::Relocate { .. });
-        let grows = |command: &Command| command.carries_body() || matches!(command, Command::Transaction(_));
-        match self.commands.iter().all(|command| relocates(command) || !grows(command)) {
+        match self.commands.iter().all(|command| relocates(command) || needs_no_room(command)) {
             true => Need::Relocation,
             false => Need::Ordinary,
         }
+    }
+
+    /// Those of its commands that are picked, and the rest.
+    pub(super) fn split(self, picks: impl Fn(&Command) -> bool) -> (Self, Self) {
+        let (mut picked, mut rest) = (Self::default(), Self::default());
+        let (mut bodies, mut waiters) = (self.bodies.into_iter(), self.waiters.into_iter().peekable());
+        for (at, command) in self.commands.into_iter().enumerate() {
+            let to = if picks(&command) { &mut picked } else { &mut rest };
+            let own = bodies_of(&command);
+            to.push(command, bodies.by_ref().take(own), Waiter::Nobody);
+            while let Some((_, waiter)) = waiters.next_if(|(index, _)| *index == at) {
+                to.await_last(waiter);
+            }
+        }
+        (picked, rest)
+    }
+
+    /// Adds those of another one.
+    fn append(&mut self, other: Self) {
+        let Self { commands, mut bodies, waiters, bytes, memory, writes } = other;
+        let before = self.commands.len();
+        self.commands.extend(commands);
+        self.bodies.append(&mut bodies);
+        self.waiters.extend(waiters.into_iter().map(|(index, waiter)| (before + index, waiter)));
+        self.bytes += bytes;
+        self.memory += memory;
+        self.writes += writes;
     }
 
     /// The sender of a delivery waits for nothing any more.
@@ -130,18 +156,20 @@ impl Batch {
 }
 
 fn forget_arrival(waiters: &mut [(usize, Waiter)], key: OutKey) -> bool {
-    for (_, waiter) in waiters {
-        let arrival = match waiter {
+    waiters.iter_mut().any(|(_, waiter)| waiter.forget_arrival(key))
+}
+
+impl Waiter {
+    /// The sender of a delivery waits for nothing any more. False: it was another's.
+    pub(super) fn forget_arrival(&mut self, key: OutKey) -> bool {
+        let arrival = match self {
             Waiter::Arrival(arrival) | Waiter::Discharge { arrival: Some(arrival), .. } => arrival,
             Waiter::Early(early) => &mut early.arrival,
-            _ => continue,
+            _ => return false,
         };
-        if arrival.key == key {
-            arrival.settled = true;
-            return true;
-        }
+        arrival.settled |= arrival.key == key;
+        arrival.key == key
     }
-    false
 }
 
 /// An entry on its way to the disk.
@@ -152,6 +180,18 @@ pub(super) struct InFlight {
     pub(super) waiters: Vec<(usize, Waiter)>,
     memory: u64,
     writes: u64,
+}
+
+fn relocates(command: &Command) -> bool {
+    matches!(command, Command::Relocate { .. })
+}
+
+/// How many messages go with a command.
+fn bodies_of(command: &Command) -> usize {
+    match command {
+        Command::Transaction(commands) => commands.iter().map(bodies_of).sum(),
+        command => usize::from(command.carries_body()),
+    }
 }
 
 /// Bytes that a command writes to messages.
@@ -190,6 +230,8 @@ pub(super) struct Journal {
     pub(super) since_checkpoint: u64,
     /// The log takes nothing now.
     pub(super) stuck: Option<String>,
+    /// It has not even taken what makes the store smaller.
+    pub(super) is_blocked: bool,
     /// It never will.
     pub(super) failed: Option<String>,
 }
@@ -226,7 +268,11 @@ impl Journal {
     /// If the log does not take it.
     pub(super) fn seal(&mut self, time: Millis, awaited: bool) -> Result<Option<Sealed>, Box<Refused>> {
         let Some(log) = self.log.as_ref().filter(|_| !self.gathering[0].is_empty()) else { return Ok(None) };
-        let batch = std::mem::take(&mut self.gathering[0]);
+        let mut batch = std::mem::take(&mut self.gathering[0]);
+        if self.stuck.is_some() && batch.need() == Need::Relocation {
+            // The room that is kept for what is relocated is for nothing else.
+            (batch, self.gathering[0]) = batch.split(relocates);
+        }
         let mut parts = Vec::with_capacity(1 + batch.bodies.len());
         parts.push(Part::Owned(entry::encode(time, &batch.commands)));
         parts.extend(batch.bodies.iter().map(|body| Part::from(Arc::clone(body))));
@@ -237,6 +283,7 @@ impl Journal {
         };
         match appended {
             Ok(index) => {
+                self.is_blocked = false;
                 let Batch { commands, bodies, waiters, bytes, memory, writes } = batch;
                 self.flight_memory += memory;
                 self.flight_writes += writes;
@@ -246,6 +293,12 @@ impl Journal {
             }
             Err(error) => Err(Box::new(Refused { batch, error })),
         }
+    }
+
+    /// Puts commands before those that have gathered.
+    pub(super) fn put_before(&mut self, mut batch: Batch) {
+        batch.append(std::mem::take(&mut self.gathering[0]));
+        self.gathering[0] = batch;
     }
 
     /// The next entry that is on disk and has not taken effect.

@@ -52,6 +52,7 @@ mod templates;
 pub(crate) mod tests;
 mod transactional;
 mod transactions;
+mod unlogged;
 mod upkeep;
 mod wanted;
 mod ways;

@@ -26,6 +26,7 @@ use super::shadows::{Shadows, which_is_found};
 use super::signals::Signals;
 use super::templates::Templates;
 use super::transactions::Transactions;
+use super::unlogged::Unlogged;
 use crate::content::Whole;
 
 /// Of the memory that there is, the share of messages that live in it alone; and how much where the system does not say how
@@ -99,6 +100,8 @@ pub(super) struct Node {
     pub(super) fullness: Fullness,
     /// That what they write was left out is said seldom.
     pub(super) left_out: Seldom,
+    /// What has taken effect although the log had no room for it.
+    pub(super) unlogged: Unlogged,
     /// Old messages that are appended to the log once more.
     pub(super) relocation: Relocation,
     /// Messages on their way to the other side.
@@ -208,6 +211,7 @@ impl Node {
             most_written: memory.map_or(MOST_WRITTEN, |all| all / WRITTEN_SHARE),
             fullness: Fullness::default(),
             left_out: Seldom::default(),
+            unlogged: Unlogged::default(),
             relocation: Relocation::default(),
             crossings: Crossings::default(),
             shadows: Shadows::default(),
@@ -316,7 +320,7 @@ impl Node {
         self.looking = None;
         self.admissions.rest();
         let next = Side::BOTH.into_iter().filter_map(|side| self.brokers[side as usize].next_timeout()).min();
-        let retry = self.journal.stuck.is_some().then_some(time + 1000);
+        let retry = (self.journal.stuck.is_some() || self.unlogged.is_under_way()).then_some(time + 1000);
         let asking = (!self.admissions.is_empty() || self.crossings.are_asking()).then_some(time);
         let next = next.into_iter().chain(retry).chain(asking).chain(self.shadows.next_time()).min();
         self.signals.set_timer(next.map(|next| std::time::Duration::from_millis(next.saturating_sub(time).max(1))));
@@ -335,6 +339,9 @@ impl Node {
         for fetched in fetched {
             self.read_back(fetched);
         }
+        if self.unlogged.awaits_checkpoints() {
+            self.note_checkpoints(self.clock());
+        }
         let told = self.signals.take_condition();
         if told || self.journal.stuck.is_some() {
             self.journal.look();
@@ -343,11 +350,13 @@ impl Node {
             self.is_ended = true;
             self.end_what_waits_for_the_log(self.clock());
         }
-        if self.journal.stuck.is_some() && self.journal.applied > self.journal.checkpointed {
+        let is_news = self.journal.applied > self.journal.checkpointed || self.relocation.has_freed;
+        if self.journal.stuck.is_some() && is_news {
             // What is dead may make room.
             self.checkpoint();
         }
         if self.journal.stuck.is_some() && self.journal.failed.is_none() {
+            self.go_on_without_entries(self.clock());
             self.relocate_again(self.clock());
         }
         if !self.held_back.is_empty() && self.journal.takes_more(self.enough_waits()) {
@@ -429,7 +438,7 @@ impl Node {
     }
 
     /// What comes of commands that were applied.
-    fn take_effect(&mut self, side: Side, commands: &[Command], output: &mut Output) {
+    pub(super) fn take_effect(&mut self, side: Side, commands: &[Command], output: &mut Output) {
         for event in output.events.drain(..) {
             self.happened(side, event);
         }
@@ -438,7 +447,7 @@ impl Node {
         self.tend_collectors();
     }
 
-    fn applied(&mut self, waiter: Waiter, applied: &queue_core::Applied) {
+    pub(super) fn applied(&mut self, waiter: Waiter, applied: &queue_core::Applied) {
         match waiter {
             Waiter::Nobody => {}
             Waiter::Arrival(arrival) => self.arrival_applied(arrival, applied),
@@ -471,7 +480,7 @@ impl Node {
         }
     }
 
-    fn body_gone(&mut self, side: Side, body: BodyRef, size: u64) {
+    pub(super) fn body_gone(&mut self, side: Side, body: BodyRef, size: u64) {
         self.bodies.gone(body);
         match body {
             BodyRef::Log { entry, .. } if side == Side::Logged && entry < TRANSIENT => {
@@ -481,12 +490,12 @@ impl Node {
                 self.dead = (entry, self.dead.1 + size);
             }
             BodyRef::Log { .. } => {}
-            BodyRef::Large { file } => self.large.remove(file),
+            BodyRef::Large { file } => self.file_gone(side, file),
         }
     }
 
     /// Tells the log which bytes are dead.
-    fn release_dead(&mut self) {
+    pub(super) fn release_dead(&mut self) {
         let (entry, size) = std::mem::take(&mut self.dead);
         if size > 0
             && let Some(log) = &self.journal.log
@@ -497,6 +506,17 @@ impl Node {
 
     /// Puts what has gathered into the log.
     fn seal(&mut self, time: Millis) {
+        if self.unlogged.is_under_way() {
+            return;
+        }
+        // While there is little room, what is relocated is an entry of its own, and the rest another.
+        self.seal_once(time);
+        if self.journal.stuck.is_some() && !self.journal.is_blocked {
+            self.seal_once(time);
+        }
+    }
+
+    fn seal_once(&mut self, time: Millis) {
         match self.journal.seal(time, !self.starved.is_empty()) {
             Ok(Some((entry, bodies))) => self.bodies.append(entry, bodies),
             Ok(None) => {}

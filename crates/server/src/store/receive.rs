@@ -396,6 +396,7 @@ impl Node {
     /// The sender of a delivery has settled it before it heard of it.
     pub(super) fn sender_settled(&mut self, key: OutKey) {
         self.journal.forget_arrival(key);
+        self.unlogged.forget_arrival(key);
         self.large.forget_arrival(key);
         self.admissions.forget_arrival(key);
         if let Some((_, pair)) = self.pairs.iter_mut().find(|(_, pair)| pair.arrival.key == key) {

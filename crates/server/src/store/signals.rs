@@ -1,6 +1,7 @@
 //! What other threads tell the store: entries are on disk, messages are read, some time has come. They leave a note and
 //! wake a shard, which pumps the store.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -20,6 +21,8 @@ pub(super) struct Signals {
     durable: AtomicU64,
     /// The log has said something that concerns credit: it is full, has room again, or has failed.
     condition: AtomicBool,
+    /// Whether each checkpoint that has ended stands, in their order.
+    checkpoints: Mutex<VecDeque<bool>>,
     /// What readers have read.
     fetched: Mutex<Vec<Fetched>>,
     /// What was done with files.
@@ -44,6 +47,7 @@ impl Signals {
             busy: AtomicBool::new(true),
             durable: AtomicU64::new(0),
             condition: AtomicBool::new(false),
+            checkpoints: Mutex::default(),
             fetched: Mutex::default(),
             done: Mutex::default(),
             grown,
@@ -90,6 +94,11 @@ impl Signals {
     /// Whether the log's condition has changed since this was last asked.
     pub(super) fn take_condition(&self) -> bool {
         self.condition.swap(false, Ordering::AcqRel)
+    }
+
+    /// Whether the next checkpoint that has ended stands.
+    pub(super) fn take_checkpoint(&self) -> Option<bool> {
+        self.checkpoints.lock().pop_front()
     }
 
     /// A reader has read these.
@@ -171,6 +180,10 @@ impl Watcher for Signals {
             Notice::TornTail { .. } => logging::log!(ROUTER_CORE, Warning, "{notice}"),
             Notice::Checkpoint { .. } => logging::log!(ROUTER_CORE, Debug, "{notice}"),
             _ => logging::log!(ROUTER_CORE, Notice, "{notice}"),
+        }
+        if let Notice::Checkpoint { .. } | Notice::CheckpointFailed { .. } = notice {
+            self.checkpoints.lock().push_back(matches!(notice, Notice::Checkpoint { .. }));
+            self.call();
         }
         if matches!(notice, Notice::Failed { .. } | Notice::Full { .. } | Notice::Room { .. }) {
             self.condition.store(true, Ordering::Release);

@@ -14,6 +14,7 @@ use super::node::Node;
 use super::say::Say;
 use super::spec::QueueView;
 use super::telling::tell_done;
+use super::unlogged::needs_no_room;
 use super::wanted::is_plain;
 
 /// Bytes appended to the log after which a checkpoint is due, unless the log has little room.
@@ -151,8 +152,7 @@ impl Node {
         let mut waiters = waiters.into_iter().peekable();
         for (at, command) in commands.into_iter().enumerate() {
             let of_this = std::iter::from_fn(|| waiters.next_if(|(index, _)| *index == at)).map(|(_, waiter)| waiter);
-            let grows = command.carries_body() || matches!(command, Command::Transaction(_) | Command::Enqueue(_));
-            if !grows && matches!(error, LogError::Full { .. }) {
+            if needs_no_room(&command) && matches!(error, LogError::Full { .. }) {
                 let index = kept.commands.len();
                 kept.waiters.extend(of_this.map(|waiter| (index, waiter)));
                 kept.commands.push(command);
@@ -164,10 +164,14 @@ impl Node {
             of_this.into_iter().for_each(|waiter| self.not_logged(waiter, &error));
         }
         if !kept.is_empty() {
-            self.journal.gathering[Side::Logged as usize] = kept;
-            // Alone they may find room. If not, they are tried again later.
+            self.journal.put_before(kept);
+            // Alone they may find room. If not, they need none.
             if let Err(refused) = self.journal.seal(time, true) {
-                self.journal.gathering[Side::Logged as usize] = refused.batch;
+                self.journal.put_before(refused.batch);
+                self.journal.is_blocked = true;
+                if self.journal.flight.is_empty() {
+                    self.signals.call();
+                }
             }
         }
     }
@@ -210,7 +214,11 @@ impl Node {
         let Some(log) = &self.journal.log else { return };
         let snapshot = self.snapshot();
         match log.checkpoint(self.journal.applied, move |to| snapshot.write(|bytes| to.write_all(bytes))) {
-            Ok(()) => (self.journal.since_checkpoint, self.journal.checkpointed) = (0, self.journal.applied),
+            Ok(()) => {
+                (self.journal.since_checkpoint, self.journal.checkpointed) = (0, self.journal.applied);
+                self.relocation.has_freed = false;
+                self.unlogged.checkpoint_begun();
+            }
             // It is tried again.
             Err(LogError::Busy) => {}
             Err(error) => {
@@ -268,10 +276,19 @@ impl Node {
         let time = self.clock();
         self.finish_asking();
         if let Err(refused) = self.journal.seal(time, true) {
-            logging::log!(ROUTER_CORE, Warning, "What was said last is not stored: {}", refused.error);
+            let error = refused.error;
+            self.journal.put_before(refused.batch);
+            self.journal.is_blocked = true;
+            self.go_on_without_entries(time);
+            if !self.journal.gathering[Side::Logged as usize].is_empty() {
+                logging::log!(ROUTER_CORE, Warning, "What was said last is not stored: {error}");
+            }
         }
         self.reading.stop();
         self.large.stop();
+        if let Some(log) = &self.journal.log {
+            log.wait_for_checkpoint();
+        }
         // The next start need not read what has happened since the last one.
         self.checkpoint();
         let Some(log) = self.journal.log.take() else { return };

@@ -5,8 +5,10 @@ use queue_core::QueueSettings;
 use queue_log::Condition;
 
 use super::Directory;
+use super::transactions::{coordinator, declare, discharge};
 use crate::shard::tests::client::{Happened, message};
 use crate::shard::tests::router::Router;
+use crate::store::transactional::TransactionalState;
 use crate::store::{StoreHandle, StoreSettings};
 
 const SEGMENT: u64 = 1024 * 1024;
@@ -55,12 +57,17 @@ fn a_full_store_takes_nothing_says_so_and_goes_on_when_messages_were_taken() {
 
 /// Sizes that follow from a seed.
 fn sizes(seed: u64) -> impl Iterator<Item = usize> {
+    numbers(seed).map(|number| 100 + (number % 8000) as usize)
+}
+
+/// Numbers that follow from a seed.
+fn numbers(seed: u64) -> impl Iterator<Item = u64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     std::iter::from_fn(move || {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        Some(100 + (state % 8000) as usize)
+        Some(state)
     })
 }
 
@@ -118,4 +125,140 @@ fn a_full_log_in_which_little_is_left_everywhere_goes_on() {
     for seed in 1..=4 {
         a_full_log_goes_on(seed, 25);
     }
+}
+
+/// Puts numbers in another order, which follows from a seed.
+fn shuffled(seed: u64, many: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..many).collect();
+    let mut random = numbers(seed);
+    for at in (1..many).rev() {
+        order.swap(at, random.next().unwrap_or(0) as usize % (at + 1));
+    }
+    order
+}
+
+/// Fills a log with messages of a few bytes, has a consumer take all of them and settle them one by one, in any order, all but
+/// one of `every`, which it holds; and so again and again. Whatever was kept is there in the end.
+fn a_full_log_of_small_messages_goes_on(seed: u64, every: usize) {
+    const SMALL: u64 = 16 * 1024;
+    let directory = Directory::new(&format!("full-small-{seed}-{every}"));
+    let settings = StoreSettings {
+        segment_bytes: SMALL,
+        max_bytes: Some(6 * SMALL),
+        cache_bytes: SMALL,
+        ..StoreSettings::at(directory.path())
+    };
+    let router = Router::start();
+    let store = StoreHandle::open(&router.shards, &settings).expect("the directory can be used");
+    store.create_queue(QueueSettings::new("orders")).expect("it can be made");
+    let (mut sending, mut taking) = (router.client(), router.client());
+    let link = sending.sender(Some("orders"));
+    taking.receiver("orders", 100_000);
+    let (mut kept, mut sizes) = (Vec::new(), numbers(seed).map(|number| 1 + (number % 60) as usize));
+    for round in 0..3 {
+        let mut held = Vec::new();
+        loop {
+            let size = sizes.next().unwrap_or(1);
+            let key = sending.send(link, false, &message(size));
+            match sending.outcome(key) {
+                Some(DeliveryState::Accepted) => held.push((size, taking.receive())),
+                Some(DeliveryState::Rejected(_)) => break,
+                other => panic!("{other:?}"),
+            }
+            assert!(held.len() < 10_000, "there is no end to it");
+        }
+        assert!(held.len() > 100, "in round {round} there was room for {} only", held.len());
+        let (before, mut settled) = (kept.len(), 0);
+        for (turn, at) in shuffled(seed + round, held.len()).into_iter().enumerate() {
+            let (size, received) = &held[at];
+            if turn % every == 0 {
+                kept.push(*size);
+                continue;
+            }
+            taking.settle(received, DeliveryState::Accepted);
+            settled += 1;
+            if turn % 8 == 0 {
+                // Few at a time: what was said before has been done before the next.
+                let left = (before + held.len() - settled) as u64;
+                router.wait_until("it is done", |_| store.queue("orders").is_some_and(|queue| queue.messages == left));
+            }
+        }
+        router.wait_until("only those are left", |_| {
+            store.queue("orders").is_some_and(|queue| queue.messages == kept.len() as u64)
+        });
+        router.wait_until("there is room", |_| store.view().condition == Condition::Good);
+    }
+    router.shards.shutdown();
+    store.close();
+    let router = Router::start();
+    let store = StoreHandle::open(&router.shards, &settings).expect("it is whole");
+    let mut client = router.client();
+    client.receiver("orders", 10_000);
+    let mut found: Vec<usize> = kept.iter().map(|_| client.receive().bytes.len()).collect();
+    let mut expected: Vec<usize> = kept.iter().map(|size| message(*size).len()).collect();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    assert_eq!(store.queue("orders").map(|queue| queue.messages), Some(kept.len() as u64));
+    router.shards.shutdown();
+    store.close();
+}
+
+#[test]
+fn a_full_log_of_messages_of_a_few_bytes_that_are_settled_one_by_one_goes_on() {
+    for (seed, every) in [(1, 10_000), (2, 40), (3, 20)] {
+        a_full_log_of_small_messages_goes_on(seed, every);
+    }
+}
+
+#[test]
+fn what_is_settled_in_transactions_in_a_full_log_is_on_the_disk_when_they_are_committed() {
+    const SMALL: u64 = 32 * 1024;
+    let (directory, copy) = (Directory::new("full-committed"), Directory::new("full-committed-copy"));
+    let at = |directory: &Directory| StoreSettings {
+        segment_bytes: SMALL,
+        max_bytes: Some(3 * SMALL),
+        ..StoreSettings::at(directory.path())
+    };
+    let router = Router::start();
+    let store = StoreHandle::open(&router.shards, &at(&directory)).expect("the directory can be used");
+    store.create_queue(QueueSettings::new("orders")).expect("it can be made");
+    let (mut sending, mut taking) = (router.client(), router.client());
+    let link = sending.sender(Some("orders"));
+    let coordinator = coordinator(&mut taking);
+    let mut all = 0;
+    loop {
+        let key = sending.send(link, false, &message(10));
+        match sending.outcome(key) {
+            Some(DeliveryState::Accepted) => all += 1,
+            Some(DeliveryState::Rejected(_)) => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    taking.receiver("orders", 100_000);
+    // More than the log has room for.
+    for _ in 0..100 {
+        let received = taking.receive();
+        let txn = declare(&mut taking, coordinator);
+        let state = TransactionalState { txn: txn.clone(), outcome: Some(DeliveryState::Accepted) }.state();
+        taking.settle(&received, state);
+        assert_eq!(discharge(&mut taking, coordinator, &txn, false), Some(DeliveryState::Accepted));
+    }
+    // As if the process were killed now.
+    for folder in ["", "log", "large"] {
+        let to = copy.path().join(folder);
+        std::fs::create_dir_all(&to).expect("it can be made");
+        for file in std::fs::read_dir(directory.path().join(folder)).expect("it is there").flatten() {
+            if file.path().is_file() {
+                std::fs::copy(file.path(), to.join(file.file_name())).expect("it can be copied");
+            }
+        }
+    }
+    router.shards.shutdown();
+    store.close();
+    let router = Router::start();
+    let store = StoreHandle::open(&router.shards, &at(&copy)).expect("it is whole");
+    assert_eq!(store.queue("orders").map(|queue| queue.messages), Some(all - 100));
+    router.shards.shutdown();
+    store.close();
 }
