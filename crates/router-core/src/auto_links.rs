@@ -16,7 +16,7 @@ use crate::core::Core;
 use crate::link::NewLink;
 use crate::{
     AutoLinkError, AutoLinkSnapshot, AutoLinkState, Host, Level, LinkClass, LinkKey, LinkTerms, LinkType, Module,
-    NewAutoLink, Now, OpenLink, Role, RouteDirection, RouteVia,
+    NewAutoLink, Now, OpenLink, Role, RouteDirection, RouteVia, Treatment,
 };
 
 /// When a link is tried again the first time.
@@ -269,7 +269,12 @@ impl<H: Host> Core<H> {
             let key = self.links.key_at(link);
             return self.link_routes.take_on_demand(route, key);
         }
+        let is_internal = auto.given.via == RouteVia::Internal;
         let addr = self.address_of_auto_link(&address, phase);
+        // Links are led there whatever the distribution is; so are messages that name it.
+        if is_internal && self.addresses[addr].treatment == Treatment::Unavailable {
+            self.addresses[addr].treatment = Treatment::Balanced;
+        }
         self.bind(host, link, addr);
     }
 

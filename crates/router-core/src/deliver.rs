@@ -10,7 +10,7 @@ use crate::arena::{NONE, index_of};
 use crate::core::Core;
 use crate::delivery::Outcome;
 use crate::forward::Passage;
-use crate::{Host, InKey, Level, LinkKey, LinkType, Mode, Module, Now, Offer, Offered, Treatment};
+use crate::{Host, InKey, Level, LinkKey, LinkType, Mode, Module, Now, Offer, Offered, RouteDirection, Treatment};
 
 /// How long all of a router's credit may be held up.
 const RELIEF: Duration = Duration::from_secs(1);
@@ -29,8 +29,8 @@ enum Named<'a> {
 enum Resolved<'a> {
     /// To this address.
     To { addr: u32, named: Named<'a> },
-    /// Nobody is there now.
-    Nowhere { named: Named<'a> },
+    /// Nobody is there now. `closed`: nor will anybody be, unless links are led to a container from there.
+    Nowhere { named: Named<'a>, closed: bool },
     /// It can never go there.
     Refused(ErrorCondition),
 }
@@ -120,12 +120,18 @@ impl<H: Host> Core<H> {
         }
         let (addr, named) = match self.resolve(conn, offer) {
             Resolved::To { addr, named } => (self.here_or_up(addr, passage), named),
-            Resolved::Nowhere { named } => {
-                if let Some(offered) = self.forward_by_key_on_demand(host, &named, passage) {
+            Resolved::Nowhere { named, closed } => {
+                let is_led = !closed || self.leads_links_there();
+                if is_led && let Some(offered) = self.forward_by_key_on_demand(host, &named, passage) {
                     return offered;
                 }
-                match self.up(passage) {
+                match self.up(passage).filter(|_| is_led) {
                     Some(up) => (up, named),
+                    None if closed => {
+                        let text = "Deliveries cannot be sent to an unavailable address";
+                        let error = ErrorCondition::new(names::NOT_FOUND, text);
+                        return self.unroutable(host, passage, DeliveryState::Rejected(Some(Box::new(error))));
+                    }
                     None => return self.unroutable(host, passage, DeliveryState::Released),
                 }
             }
@@ -159,6 +165,13 @@ impl<H: Host> Core<H> {
         let offered = self.forward(host, addr, &mut Passage { to_override: key.get(2..), ..passage.clone() });
         self.scratch = key;
         offered
+    }
+
+    /// Whether links to the address whose key is in the scratch buffer are led to a container, whatever its distribution is.
+    #[cold]
+    fn leads_links_there(&self) -> bool {
+        let text = self.scratch.strip_prefix('M').and_then(|rest| rest.get(1..));
+        text.is_some_and(|text| self.link_routes.best(RouteDirection::In, text).is_some_and(|found| !found.is_empty()))
     }
 
     /// As [`Core::forward_on_demand`], for the address whose key is in the scratch buffer.
@@ -200,11 +213,7 @@ impl<H: Host> Core<H> {
         if let Some(addr) = self.addresses.find(&self.scratch) {
             return Resolved::To { addr, named };
         }
-        if self.making(&parsed, tenant).treatment == Treatment::Unavailable {
-            let text = "Deliveries cannot be sent to an unavailable address";
-            return Resolved::Refused(ErrorCondition::new(names::NOT_FOUND, text));
-        }
-        Resolved::Nowhere { named }
+        Resolved::Nowhere { named, closed: self.making(&parsed, tenant).treatment == Treatment::Unavailable }
     }
 
     /// A delivery has nowhere to go: released or rejected as `state` says, or dropped if it is settled.

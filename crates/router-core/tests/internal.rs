@@ -115,3 +115,54 @@ fn what_names_an_address_that_it_makes_on_demand_goes_there_by_a_link_for_all_of
     world.offer(sender, |offer| offer.to = Some("made/a"));
     assert_eq!(world.calls_but_credit().last(), Some(&released(2)));
 }
+
+/// A router whose addresses are unavailable, where links to an address, or a pattern, are led to an internal connection, and a link
+/// that takes what names it.
+fn closed_world(address: &str) -> (World, Link) {
+    let mut world = World::with(|settings| settings.default_treatment = Treatment::Unavailable);
+    world.connect_with(|info| {
+        info.role = Role::RouteContainer;
+        info.internal = true;
+    });
+    let new = NewLinkRoute {
+        name: None,
+        prefix: None,
+        pattern: Some(address.into()),
+        direction: RouteDirection::In,
+        via: RouteVia::Internal,
+        add_external_prefix: None,
+        del_external_prefix: None,
+    };
+    let route = world.core.create_link_route(world.now, &mut world.host, new).expect("valid");
+    let auto = NewAutoLink {
+        name: None,
+        address: address.into(),
+        direction: RouteDirection::Out,
+        phase: 0,
+        via: RouteVia::Internal,
+        external_address: None,
+        fallback: false,
+        on_demand: address.contains('#').then_some(route),
+    };
+    world.core.create_auto_link(world.now, &mut world.host, auto).expect("valid");
+    let store = world.open_last();
+    world.answer_last();
+    world.credit(store, 10);
+    (world, store)
+}
+
+#[test]
+fn what_names_an_address_goes_where_links_to_it_are_led_although_it_is_unavailable() {
+    for (address, to) in [("queue", "queue"), ("made/#", "made/a")] {
+        let (mut world, store) = closed_world(address);
+        let sender = world.anonymous_sender();
+        world.calls();
+        world.offer(sender, |offer| offer.to = Some(to));
+        assert_eq!(world.calls_but_credit(), [transmit(store, 0)], "{to}");
+        world.offer(sender, |offer| offer.to = Some("elsewhere"));
+        let calls = world.calls_but_credit();
+        let text = "Deliveries cannot be sent to an unavailable address";
+        let error = amqp::ErrorCondition::new(amqp::condition::names::NOT_FOUND, text);
+        assert_eq!(calls, [settled(sender, 1, DeliveryState::Rejected(Some(Box::new(error))))]);
+    }
+}
