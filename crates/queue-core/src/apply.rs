@@ -1,6 +1,7 @@
 //! Applying commands: the replicated half. Nothing here may depend on consumers, on who holds what, or on a clock.
 
 mod adopt;
+mod at_once;
 pub(crate) mod bodies;
 mod bury;
 mod enqueue;
@@ -11,6 +12,8 @@ mod settle;
 pub(crate) mod sweep;
 mod templates;
 mod transaction;
+
+pub use at_once::AcceptedAtOnce;
 
 use crate::body::{Body, BodyRef};
 use crate::broker::Broker;

@@ -29,6 +29,16 @@ impl Line {
         }
     }
 
+    /// The first of those to be asked was given a message; it is the last from now on, or goes.
+    #[inline]
+    pub(crate) fn had_turn(&mut self, stays: bool) {
+        if !stays {
+            self.ready.pop_front();
+        } else if self.ready.len() > 1 {
+            self.ready.rotate_left(1);
+        }
+    }
+
     /// Whether nobody is in it.
     pub(crate) fn is_empty(&self) -> bool {
         self.ready.is_empty() && self.idle.is_empty()

@@ -107,7 +107,13 @@ impl Queue {
     }
 
     /// That it has become full, or has room again. It has only when there is some, so that it is not told over and over.
+    #[inline]
     pub(crate) fn fullness(&mut self) -> Option<Event> {
+        let has_limits = self.settings.max_messages.is_some() || self.settings.max_bytes.is_some();
+        if has_limits || self.local.full { self.fullness_within_limits() } else { None }
+    }
+
+    fn fullness_within_limits(&mut self) -> Option<Event> {
         let limits = [(self.settings.max_messages, self.count), (self.settings.max_bytes, self.bytes)];
         let mut limits = limits.into_iter().filter_map(|(most, has)| Some((most?, has)));
         let turns = match self.local.full {

@@ -75,10 +75,13 @@ impl<T> Arena<T> {
     }
 
     /// The key that the next insertion will get.
+    #[inline]
     pub(crate) fn next_key(&self) -> u64 {
-        let words = self.vacant.iter().enumerate().skip(self.first_vacant);
-        let vacant = words.filter(|(_, word)| **word != 0).map(|(at, word)| at * 64 + word.trailing_zeros() as usize);
-        let index = vacant.take(1).next().unwrap_or(self.slots.len());
+        let words = self.vacant.get(self.first_vacant..).unwrap_or_default();
+        let index = match words.iter().position(|word| *word != 0) {
+            Some(at) => (self.first_vacant + at) * 64 + words[at].trailing_zeros() as usize,
+            None => self.slots.len(),
+        };
         key(self.generation.wrapping_add(1).max(1), index as u32)
     }
 

@@ -58,6 +58,7 @@ mod manage;
 mod memory;
 mod neighbor;
 mod network;
+mod own;
 mod promises;
 mod queue;
 mod relay;
@@ -87,6 +88,7 @@ pub use info::{
 };
 pub use keys::{ConnKey, InKey, LinkKey, OutKey, SubscriberId};
 pub use network::{LinkClass, NetworkEvent, OpenLink, Route, RouterIndex, RouterSet};
+pub use own::OwnDelivery;
 pub use snapshot::{
     AddressConfigSnapshot, AddressSnapshot, AutoLinkSnapshot, BindingSnapshot, ConnectionSnapshot, ExchangeSnapshot,
     IngressHistogram, LinkRouteSnapshot, LinkSnapshot, LinkType, MASK_BITS, RouterStatistics, TransitOutstanding,

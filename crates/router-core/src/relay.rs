@@ -15,6 +15,7 @@ impl<H: Host> Core<H> {
     #[inline(never)] // Off the way of all other deliveries.
     pub(crate) fn deliver_routed(&mut self, host: &mut H, passage: &mut Passage<'_, H::Content>) -> Offered {
         match self.partner(&self.links[index_of(passage.link)]) {
+            Some(receiver) if self.may_hand_in(receiver, passage) => self.hand_in(host, receiver, passage),
             Some(receiver) => self.forward_to_one(host, receiver, passage, 0),
             None => self.unroutable(host, passage, DeliveryState::Released),
         }

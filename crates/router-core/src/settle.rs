@@ -10,14 +10,14 @@ use crate::forward::multicast::combine;
 use crate::{Host, Now, OutKey};
 
 /// What is left of a delivery when the side that came in is over.
-struct End {
-    sender: u64,
-    delivery_id: u32,
+pub(crate) struct End {
+    pub(crate) sender: u64,
+    pub(crate) delivery_id: u32,
     /// The sender has settled.
-    settled: bool,
-    stuck: bool,
-    born: u32,
-    state: Option<DeliveryState>,
+    pub(crate) settled: bool,
+    pub(crate) stuck: bool,
+    pub(crate) born: u32,
+    pub(crate) state: Option<DeliveryState>,
 }
 
 impl End {
@@ -207,7 +207,7 @@ impl<H: Host> Core<H> {
     }
 
     /// Tells the sender the end of a delivery, counts it, and gives its credit back.
-    fn end(&mut self, host: &mut H, end: End) {
+    pub(crate) fn end(&mut self, host: &mut H, end: End) {
         if end.stuck {
             let link = self.links.get(end.sender).map(|_| index_of(end.sender));
             self.unstick(link);

@@ -99,8 +99,39 @@ impl<H: Host> Core<H> {
         said: Said<'_>,
     ) {
         let copy = index_of(key.0);
-        let delivery = &mut self.deliveries[copy];
-        let index = delivery.link;
+        let index = self.deliveries[copy].link;
+        self.count_transmission(index);
+        let (delivery, link) = (&mut self.deliveries[copy], &mut self.links[index]);
+        let how = Transmit {
+            settled: delivery.settled,
+            tag: wrapping.tag,
+            stamp: wrapping.stamp,
+            to_override: wrapping.to_override,
+            phase: wrapping.phase,
+            annotate: self.connections[link.conn].annotate,
+            anew: wrapping.anew,
+            routed_tag: said.tag,
+            state: said.state,
+            manner: said.manner,
+        };
+        let transmitted = host.transmit(link.host, key, content, &how);
+        if transmitted != Transmitted::Partial {
+            link.count_sent(&mut self.statistics, self.clock, delivery.born);
+        }
+        match transmitted {
+            Transmitted::Complete if delivery.settled => self.settled_sent(host, key),
+            Transmitted::Complete => self.list_sent(copy, Place::Sent),
+            Transmitted::Accepted => self.accepted_at_once(host, key),
+            Transmitted::Partial => {
+                link.busy = copy;
+                self.list_sent(copy, Place::Transmitting);
+            }
+        }
+    }
+
+    /// Counts that a delivery goes out on a link, and spends its credit.
+    #[inline(always)] // Both ways of transmitting do it, and it is hot in both.
+    pub(crate) fn count_transmission(&mut self, index: u32) {
         let link = &mut self.links[index];
         link.spend_credit(self.clock);
         link.counters.deliveries += 1;
@@ -121,33 +152,17 @@ impl<H: Host> Core<H> {
             self.statistics.deliveries_egress += 1;
             self.statistics.deliveries_egress_route_container += u64::from(connection.route_container);
         }
-        let how = Transmit {
-            settled: delivery.settled,
-            tag: wrapping.tag,
-            stamp: wrapping.stamp,
-            to_override: wrapping.to_override,
-            phase: wrapping.phase,
-            annotate: connection.annotate,
-            anew: wrapping.anew,
-            routed_tag: said.tag,
-            state: said.state,
-            manner: said.manner,
-        };
-        let transmitted = host.transmit(link.host, key, content, &how);
-        if transmitted != Transmitted::Partial {
-            link.count_sent(&mut self.statistics, self.clock, delivery.born);
-        }
-        match transmitted {
-            Transmitted::Complete if delivery.settled => return self.settled_sent(host, key),
-            Transmitted::Complete => delivery.place = Place::Sent,
-            Transmitted::Accepted => return self.accepted_at_once(host, key),
-            Transmitted::Partial => {
-                delivery.place = Place::Transmitting;
-                link.busy = copy;
-            }
-        }
+    }
+
+    /// Puts a copy that was transmitted, or is being, at the end of its link's list of those.
+    #[inline(always)] // The same.
+    pub(crate) fn list_sent(&mut self, copy: u32, place: Place) {
+        let delivery = &mut self.deliveries[copy];
+        let index = delivery.link;
+        let link = &mut self.links[index];
         let last = std::mem::replace(&mut link.sent_tail, copy);
         link.unsettled += u32::from(!delivery.settled);
+        delivery.place = place;
         delivery.prev = last;
         delivery.next = NONE;
         let weighed = link.weighed;

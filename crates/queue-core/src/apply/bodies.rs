@@ -21,22 +21,33 @@ pub(crate) struct Kept {
 impl Broker {
     /// One message less has its bytes: perhaps nobody needs them now.
     pub(super) fn release_body(&mut self, gone: Gone, events: &mut Vec<Event>) {
+        if self.released(gone) {
+            events.push(Event::BodyGone { body: gone.body, size: gone.size });
+        }
+    }
+
+    /// One message less has its bytes. Whether nobody needs them now.
+    #[inline]
+    pub(super) fn released(&mut self, gone: Gone) -> bool {
         let Gone { body, size, shared } = gone;
         if shared && let Some(count) = self.shared.get_mut(&body) {
             *count -= 1;
             if *count > 0 {
-                return;
+                return false;
             }
             self.shared.remove(&body);
         }
-        self.body_gone(body, size, events);
+        self.is_needless(body, size)
     }
 
-    /// No message has these bytes. Consumers that were given them may still read them.
-    fn body_gone(&mut self, body: BodyRef, size: u64, events: &mut Vec<Event>) {
+    /// No message has these bytes: whether nobody needs them. Consumers that were given them may still read them.
+    fn is_needless(&mut self, body: BodyRef, size: u64) -> bool {
         match self.kept.get_mut(&body) {
-            Some(kept) => kept.gone = Some(size),
-            None => events.push(Event::BodyGone { body, size }),
+            Some(kept) => {
+                kept.gone = Some(size);
+                false
+            }
+            None => true,
         }
     }
 
@@ -125,7 +136,9 @@ impl Broker {
             self.shared.insert(from, rest);
         } else {
             self.shared.remove(&from);
-            self.body_gone(from, size, context.events);
+            if self.is_needless(from, size) {
+                context.events.push(Event::BodyGone { body: from, size });
+            }
         }
         Ok(Done::Messages { count: count.into() })
     }

@@ -5,13 +5,12 @@ use crate::body::BodyRef;
 use crate::broker::Broker;
 use crate::command::{Enqueue, Target};
 use crate::facts::Facts;
-use crate::ids::{EntryIndex, Millis, QueueId, Seq};
+use crate::ids::{Millis, QueueId, Seq};
 use crate::output::{Applied, Done, Event, Refused};
 use crate::queue::Queue;
 use crate::settings::Overflow;
 use crate::store::Entry;
 use smallvec::SmallVec;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Queues that a message goes to, each once.
@@ -48,7 +47,7 @@ impl Queue {
     }
 
     /// A message that has just come.
-    fn entry(&self, facts: &Facts, body: BodyRef, time: Millis) -> Entry {
+    pub(super) fn entry(&self, facts: &Facts, body: BodyRef, time: Millis) -> Entry {
         let mut entry = Entry::new(body, facts.size, time);
         entry.durable = facts.durable;
         entry.priority = facts.priority;
@@ -112,21 +111,6 @@ impl Broker {
         Ok(queues)
     }
 
-    /// Has a message come in at once, for a host that does not log: as applying an entry that holds nothing else.
-    pub fn enqueue_at_once(
-        &mut self,
-        at: EntryIndex,
-        time: Millis,
-        enqueue: &Enqueue,
-        events: &mut Vec<Event>,
-    ) -> Applied {
-        let mut context = Context { at, time, part: 0, promised: false, dead: VecDeque::new(), events };
-        let applied = self.enqueue(enqueue, &mut context);
-        self.bury_all(&mut context);
-        events.append(&mut self.late);
-        applied
-    }
-
     pub(super) fn enqueue(&mut self, enqueue: &Enqueue, context: &mut Context<'_>) -> Applied {
         let body = context.place_of(enqueue.body);
         let result = self.enqueue_into(enqueue, body, context);
@@ -160,9 +144,7 @@ impl Broker {
             if !queue.is_plain(&entry) {
                 self.join(*id, entry, context);
             } else {
-                queue.join_plain(entry);
-                context.events.extend(queue.fullness());
-                if !std::mem::replace(&mut queue.local.listed, true) {
+                if queue.join_plain(entry, context.events) {
                     self.ready.push_back(*id);
                 }
             }

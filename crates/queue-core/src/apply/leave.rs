@@ -4,6 +4,7 @@ use super::Context;
 use crate::broker::Broker;
 use crate::consumer::Consumer;
 use crate::ids::{ConsumerId, Millis, QueueId, Seq};
+use crate::output::Event;
 use crate::queue::Queue;
 use crate::settings::Overflow;
 use crate::store::Entry;
@@ -30,20 +31,22 @@ impl Queue {
             && !matches!(self.settings.overflow, Overflow::DropHead | Overflow::Ring)
     }
 
-    /// Puts such a message behind all others of its priority.
+    /// Puts such a message behind all others of its priority. Whether the queue is to be put on the broker's list.
     #[inline]
-    pub(super) fn join_plain(&mut self, entry: Entry) {
+    pub(super) fn join_plain(&mut self, entry: Entry, events: &mut Vec<Event>) -> bool {
         self.count_in(entry.size());
         let lane = self.lane_of(&entry);
         self.lanes.push(lane, entry, true);
         self.wake();
+        events.extend(self.fullness());
+        !std::mem::replace(&mut self.local.listed, true)
     }
 
-    fn lane_of(&self, entry: &Entry) -> usize {
+    pub(super) fn lane_of(&self, entry: &Entry) -> usize {
         crate::ids::lane_of(if self.settings.priorities { entry.priority } else { crate::DEFAULT_PRIORITY })
     }
 
-    fn count_in(&mut self, size: u64) {
+    pub(super) fn count_in(&mut self, size: u64) {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(size);
         self.totals.enqueued += 1;

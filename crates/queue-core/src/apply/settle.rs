@@ -5,11 +5,12 @@ use super::bury::Corpse;
 use crate::broker::Broker;
 use crate::command::{Outcome, Settle};
 use crate::facts::{DELIVERY_DELAY, DELIVERY_TIME, millis, time_of};
-use crate::ids::{AcqId, Millis, QueueId, Seq};
+use crate::ids::{Millis, QueueId, Seq};
 use crate::output::{Applied, Done, Event, Refused};
 use crate::overlay::{MAX_ERROR, Overlay, Reason, pairs};
+use crate::queue::Queue;
 use crate::ranges::Ranges;
-use crate::settings::Lifetime;
+use crate::store::entry::Gone;
 use amqp::Decoder;
 use std::sync::Arc;
 
@@ -81,29 +82,12 @@ impl Broker {
     /// A message of which nothing more is to be known is done with. False if it is no such message.
     fn accept_plain(&mut self, id: QueueId, seq: Seq, events: &mut Vec<Event>) -> bool {
         let Some(queue) = self.queues.get_mut(&id) else { return false };
-        let Some(gone) = queue.lanes.remove_plain(seq) else { return false };
-        queue.count -= 1;
-        queue.bytes = queue.bytes.saturating_sub(gone.size);
-        queue.totals.accepted += 1;
-        if queue.local.full {
-            events.extend(queue.fullness());
-        }
+        let Some(gone) = queue.accept_plain(seq, events) else { return false };
         if let Some(holder) = queue.local.holders.remove(seq) {
             self.remove_acquisition(holder);
         }
         self.release_body(gone, events);
         true
-    }
-
-    /// Has a message that a consumer holds be accepted at once, for a host that does not log. False if there is more to it:
-    /// then it takes a command.
-    pub fn accept_at_once(&mut self, acquisition: AcqId, events: &mut Vec<Event>) -> bool {
-        let held = self.acquisitions.get_mut(acquisition).filter(|held| !held.gone && !held.settling);
-        let Some((id, seq)) = held.map(|held| (held.queue, held.seq)) else { return false };
-        let stays = self.queues.get(&id).is_some_and(|queue| queue.settings.lifetime == Lifetime::Manual);
-        let done = stays && self.accept_plain(id, seq, events);
-        events.append(&mut self.late);
-        done
     }
 
     fn settle_one(&mut self, settle: &Settle, seq: Seq, context: &mut Context<'_>) {
@@ -215,6 +199,21 @@ impl Broker {
         if self.queues.get(&id).is_some_and(|queue| queue.local.holders.get(seq).is_none()) {
             self.give_back(id, seq, now);
         }
+    }
+}
+
+impl Queue {
+    /// Takes out a message that is accepted, and of which nothing more is to be known. `None` if it is no such message.
+    #[inline]
+    pub(super) fn accept_plain(&mut self, seq: Seq, events: &mut Vec<Event>) -> Option<Gone> {
+        let gone = self.lanes.remove_plain(seq)?;
+        self.count -= 1;
+        self.bytes = self.bytes.saturating_sub(gone.size);
+        self.totals.accepted += 1;
+        if self.local.full {
+            events.extend(self.fullness());
+        }
+        Some(gone)
     }
 }
 

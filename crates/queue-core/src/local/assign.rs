@@ -46,7 +46,7 @@ pub struct Assignment {
 
 impl Assignment {
     #[inline]
-    fn new(
+    pub(crate) fn new(
         queue: QueueId,
         consumer: ConsumerId,
         seq: Seq,
@@ -93,6 +93,12 @@ impl Broker {
                 self.ready.pop_front();
                 continue;
             };
+            if let Some(assignment) = queue.give_plain(now, &mut self.consumers, &mut self.acquisitions) {
+                if self.ready.len() > 1 {
+                    self.ready.rotate_left(1);
+                }
+                return Some(assignment);
+            }
             let mut giving = Giving { consumers: &mut self.consumers, acquisitions: &mut self.acquisitions };
             let turn = giving.turn(queue, &mut search);
             let found_expired = !queue.local.expired.is_empty();
@@ -206,17 +212,6 @@ impl Giving<'_> {
             {
                 return Asked::Cannot;
             }
-            if consumer.takes_the_first(queue)
-                && let Some((seq, entry, returned)) = queue.lanes.take_first_plain(search.now)
-            {
-                // What most messages are, for most consumers.
-                consumer.credit -= 1;
-                let acquisition = self.acquisitions.add(consumer, seq);
-                queue.local.holders.insert(seq, acquisition.index());
-                let assignment = Assignment::new(queue.id, id, seq, Some(acquisition), entry, returned);
-                queue.local.count_delivered(&assignment);
-                return Asked::Gave(assignment);
-            }
             match search.find(queue, consumer) {
                 Found::Message(seq) => return self.give(queue, id, seq).map_or(Asked::Nothing, Asked::Gave),
                 Found::Nothing => return Asked::Nothing,
@@ -271,7 +266,8 @@ enum Asked {
 }
 
 impl Local {
-    fn count_delivered(&mut self, assignment: &Assignment) {
+    #[inline]
+    pub(crate) fn count_delivered(&mut self, assignment: &Assignment) {
         self.delivered += 1;
         self.redelivered += u64::from(assignment.redelivered);
     }
@@ -280,7 +276,7 @@ impl Local {
 impl Consumer {
     /// Whether the first free message of a queue is the next for it, whatever that is.
     #[inline]
-    fn takes_the_first(&self, queue: &Queue) -> bool {
+    pub(crate) fn takes_the_first(&self, queue: &Queue) -> bool {
         self.settings.mode == Mode::Move
             && !self.settings.filter
             && self.view.is_none()
@@ -290,8 +286,56 @@ impl Consumer {
 }
 
 impl Queue {
+    /// Gives the first message to the first consumer, if there is nothing special about either: what most messages are, for most
+    /// consumers. It comes to the same as a turn.
+    fn give_plain(
+        &mut self,
+        now: Millis,
+        consumers: &mut Slab<Consumer>,
+        acquisitions: &mut Acquisitions,
+    ) -> Option<Assignment> {
+        let (line, consumer) = self.first_in_line(consumers)?;
+        let (seq, entry, returned) = self.lanes.take_first_plain(now)?;
+        let acquisition = acquisitions.add(consumer, seq);
+        let assignment = Assignment::new(self.id, consumer.id, seq, Some(acquisition), entry, returned);
+        self.was_given(line, consumer, &assignment, acquisition);
+        Some(assignment)
+    }
+
+    /// The first consumer in the first line that has one, and which line that is, if it takes whatever is the first, and nobody
+    /// comes before it.
+    #[inline]
+    pub(crate) fn first_in_line<'c>(&self, consumers: &'c mut Slab<Consumer>) -> Option<(usize, &'c mut Consumer)> {
+        if !self.local.groups.owners.is_empty() {
+            return None;
+        }
+        let mut lines = self.local.lines.iter().enumerate();
+        let (at, id) = lines.find_map(|(at, (_, line))| Some((at, *line.ready.front()?)))?;
+        let consumer = consumers.get_mut(id.index()).filter(|consumer| consumer.id == id)?;
+        let takes = consumer.credit > 0 && !consumer.parked && consumer.takes_the_first(self) && !self.is_inactive(id);
+        takes.then_some((at, consumer))
+    }
+
+    /// The first consumer of a line was given a message: it is the last one from now on, as long as it has credit.
+    #[inline]
+    pub(crate) fn was_given(
+        &mut self,
+        line: usize,
+        consumer: &mut Consumer,
+        assignment: &Assignment,
+        acquisition: AcqId,
+    ) {
+        self.local.holders.insert(assignment.seq, acquisition.index());
+        self.local.count_delivered(assignment);
+        consumer.credit -= 1;
+        consumer.listed = consumer.credit > 0;
+        if let Some((_, line)) = self.local.lines.get_mut(line) {
+            line.had_turn(consumer.listed);
+        }
+    }
+
     /// Whether there is a message that not only one consumer can have.
-    fn has_free(&self) -> bool {
+    pub(crate) fn has_free(&self) -> bool {
         self.lanes.free() > 0 || !self.local.groups.heads.is_empty()
     }
 

@@ -73,6 +73,12 @@ impl Open {
         }
     }
 
+    /// Forgets all entries, and keeps their memory for others.
+    fn clear(&mut self) {
+        self.items.clear();
+        (self.kept, self.row) = (Bits::default(), None);
+    }
+
     /// Adds the entry of a slot behind all others.
     fn push(&mut self, slot: usize, entry: Entry) {
         if self.items.is_empty() {
@@ -183,7 +189,10 @@ impl Chunk {
     fn shrink(&mut self) {
         let Entries::Open(open) = &mut self.entries else { return };
         if open.items.len() >= FEWEST && self.present.is_empty() {
-            *open = Arc::default();
+            match Arc::get_mut(open).filter(|open| open.items.capacity() <= FEW) {
+                Some(open) => open.clear(),
+                None => *open = Arc::default(),
+            }
             return;
         }
         if open.items.len() <= FEW || self.present.count() * 4 > open.items.len() {

@@ -25,13 +25,9 @@ impl Lanes {
     /// Puts a message behind all others of a lane. `free`: it may be given to any consumer at once.
     #[inline]
     pub(crate) fn push(&mut self, lane: usize, entry: Entry, free: bool) -> Seq {
+        let (number, at, slot) = self.push_entry(lane, entry);
         let to = &mut self.lanes[lane];
-        let number = to.next;
-        to.next += 1;
-        let (at, slot) = split(number);
-        let chunk = to.chunks.get_or_default(at);
-        chunk.push(slot, entry);
-        if free {
+        if free && let Some(chunk) = to.chunks.last_mut() {
             if chunk.free.is_empty() {
                 to.with_free.insert(at, ());
             }
@@ -39,10 +35,31 @@ impl Lanes {
             self.free += 1;
             self.lanes_free |= 1 << lane;
         }
+        Seq::new(lane, number)
+    }
+
+    /// The same for a message that is held from the beginning.
+    #[inline]
+    pub(crate) fn push_held(&mut self, lane: usize, entry: Entry) -> Seq {
+        let (number, _, slot) = self.push_entry(lane, entry);
+        if let Some(chunk) = self.lanes[lane].chunks.last_mut() {
+            chunk.held.set(slot);
+        }
+        Seq::new(lane, number)
+    }
+
+    /// The number that it gets, and its chunk and slot.
+    #[inline]
+    fn push_entry(&mut self, lane: usize, entry: Entry) -> (u64, u64, usize) {
+        let to = &mut self.lanes[lane];
+        let number = to.next;
+        to.next += 1;
+        let (at, slot) = split(number);
+        to.chunks.get_or_default(at).push(slot, entry);
         if slot == 0 && at > 0 {
             self.was_filled(lane, at - 1);
         }
-        Seq::new(lane, number)
+        (number, at, slot)
     }
 
     /// A chunk takes no more messages. Until then it is kept even if it has none, and is never packed.

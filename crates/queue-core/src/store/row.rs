@@ -76,6 +76,11 @@ impl<T> Row<T> {
         self.0.back().map(|(number, thing)| (*number, thing))
     }
 
+    #[inline]
+    pub(crate) fn last_mut(&mut self) -> Option<&mut T> {
+        self.0.back_mut().map(|(_, thing)| thing)
+    }
+
     pub(crate) fn pop_last(&mut self) {
         self.0.pop_back();
     }

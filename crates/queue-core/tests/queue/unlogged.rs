@@ -6,40 +6,68 @@ use queue_core::*;
 
 #[derive(Clone, Debug)]
 enum Step {
-    Send { size: u64, ttl: Option<u64>, grouped: bool },
+    /// `delivers`: consumers are given what there is before the next step.
+    Send {
+        size: u64,
+        ttl: Option<u64>,
+        grouped: bool,
+        delivers: bool,
+    },
     Accept(usize),
+    Release(usize),
+    Credit {
+        consumer: usize,
+        credit: u32,
+        drain: bool,
+    },
     Wait(u64),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let send = (1..50u64, prop::option::weighted(0.2, 1..5000u64), prop::bool::weighted(0.2));
-    let send = send.prop_map(|(size, ttl, grouped)| Step::Send { size, ttl, grouped });
-    let step = prop_oneof![4 => send, 4 => (0..8usize).prop_map(Step::Accept), 1 => (1..3000u64).prop_map(Step::Wait)];
+    let (ttl, grouped) = (prop::option::weighted(0.1, 1..5000u64), prop::bool::weighted(0.1));
+    let send = (1..50u64, ttl, grouped, any::<bool>());
+    let send = send.prop_map(|(size, ttl, grouped, delivers)| Step::Send { size, ttl, grouped, delivers });
+    let credit = (0..3usize, 0..6u32, prop::bool::weighted(0.2));
+    let credit = credit.prop_map(|(consumer, credit, drain)| Step::Credit { consumer, credit, drain });
+    let step = prop_oneof![
+        6 => send,
+        4 => (0..8usize).prop_map(Step::Accept),
+        1 => (0..8usize).prop_map(Step::Release),
+        2 => credit,
+        1 => (1..3000u64).prop_map(Step::Wait),
+    ];
     prop::collection::vec(step, 1..120)
 }
 
 fn settings(kind: usize) -> impl FnOnce(&mut QueueSettings) {
     move |settings| match kind {
-        0 => {}
         1 => settings.groups = true,
         2 => (settings.overflow, settings.max_messages) = (Overflow::Ring, Some(5)),
         3 => (settings.overflow, settings.max_messages) = (Overflow::Reject, Some(5)),
         4 => settings.lifetime = Lifetime::UnusedAndEmpty,
-        _ => settings.single_active = true,
+        5 => settings.single_active = true,
+        6 => settings.priorities = true,
+        7 => settings.max_bytes = Some(200),
+        _ => {}
     }
 }
 
-/// A host with a queue that has two consumers.
-fn host(kind: usize) -> (Host, QueueId) {
+/// A host with a queue that has three consumers: in one kind of queue they differ, in another one of them browses.
+fn host(kind: usize) -> (Host, QueueId, Vec<ConsumerId>) {
     let (mut host, queue) = Host::with(settings(kind));
-    host.consumer(queue, 1000);
-    host.consumer(queue, 1000);
-    (host, queue)
+    let settings = |priority: i32| match (kind, priority) {
+        (8, _) => ConsumerSettings { priority, ..ConsumerSettings::new("c") },
+        (9, 1) => ConsumerSettings::browser("c"),
+        _ => ConsumerSettings::new("c"),
+    };
+    let consumers = (0..3).map(|priority| host.subscribe(queue, 10, settings(priority))).collect();
+    (host, queue, consumers)
 }
 
 fn facts(host: &Host, size: u64, ttl: Option<u64>, grouped: bool) -> Facts {
     let expires_at = ttl.map(|ttl| host.now + ttl);
-    Facts { expires_at, group: grouped.then(|| "g".into()), ..Facts::plain(size) }
+    let priority = if size < 10 { size as u8 } else { DEFAULT_PRIORITY };
+    Facts { expires_at, priority, group: grouped.then(|| "g".into()), ..Facts::plain(size) }
 }
 
 /// All that has happened, in whatever order.
@@ -50,46 +78,96 @@ fn events(host: &mut Host) -> Vec<String> {
     events
 }
 
+/// Has consumers be given what there is. `passed`: what those of the direct one were given as it came. What was given, by both
+/// alike.
+fn deliver(logged: &mut Host, direct: &mut Host, passed: &mut Vec<Assignment>) -> Vec<Assignment> {
+    let mut given = std::mem::take(passed);
+    given.extend(direct.deliver());
+    assert_eq!(given, logged.deliver());
+    given.retain(|assignment| assignment.acquisition.is_some());
+    given
+}
+
+/// Those who drain, and what they had left.
+fn drained(host: &mut Host) -> Vec<(ConsumerId, u32)> {
+    std::iter::from_fn(|| host.broker.next_drained()).collect()
+}
+
 proptest! {
     #[test]
-    fn what_takes_effect_at_once_comes_to_the_same(kind in 0..6usize, steps in steps()) {
-        let ((mut logged, queue), (mut direct, same)) = (host(kind), host(kind));
+    fn what_takes_effect_at_once_comes_to_the_same(kind in 0..10usize, steps in steps()) {
+        let ((mut logged, queue, consumers), (mut direct, same, _)) = (host(kind), host(kind));
         prop_assert_eq!(queue, same);
         let (mut held, mut entry) = (Vec::new(), 1);
+        // What consumers were given as it came.
+        let mut passed = Vec::new();
         for step in steps {
+            // Whatever else happens comes after what came before: direct consumers have that already.
+            if !matches!(step, Step::Send { .. }) {
+                held.extend(deliver(&mut logged, &mut direct, &mut passed));
+            }
+            let mut delivers = true;
             match step {
-                Step::Send { size, ttl, grouped } => {
+                Step::Send { size, ttl, grouped, delivers: now } => {
                     entry += 1;
-                    let Command::Enqueue(message) = enqueue(Target::Queue(queue), facts(&direct, size, ttl, grouped)) else {
-                        unreachable!("it is one");
-                    };
+                    delivers = now;
                     let (at, now) = (EntryIndex(entry), direct.now);
-                    let applied = direct.broker.enqueue_at_once(at, now, &message, &mut direct.events);
+                    let facts = facts(&direct, size, ttl, grouped);
+                    if facts.priority != DEFAULT_PRIORITY || grouped || ttl.is_some() {
+                        // It might overtake others that were not given to anybody yet.
+                        held.extend(deliver(&mut logged, &mut direct, &mut passed));
+                        delivers = true;
+                    }
+                    let command = enqueue(Target::Queue(queue), facts.clone());
+                    let came = direct.broker.enqueue_at_once(at, now, queue, facts, &mut direct.events);
                     let mut out = Output::default();
-                    logged.broker.apply(at, now, &[Command::Enqueue(message)], &mut out);
+                    logged.broker.apply(at, now, &[command], &mut out);
                     logged.events.append(&mut out.events);
+                    let applied = came.map(|assignment| {
+                        passed.extend(assignment);
+                        Done::Enqueued { copies: 1 }
+                    });
                     prop_assert_eq!(&out.applied, &[applied]);
                 }
                 Step::Accept(which) if !held.is_empty() => {
                     let assignment: Assignment = held.remove(which % held.len());
                     let acquisition = assignment.acquisition.unwrap();
                     let command = logged.broker.outcome(acquisition, Outcome::Accepted, logged.now);
-                    if !direct.broker.accept_at_once(acquisition, &mut direct.events) {
-                        prop_assert_eq!(direct.broker.outcome(acquisition, Outcome::Accepted, direct.now), command.clone());
-                        command.iter().for_each(|command| drop(direct.apply(command.clone())));
+                    match direct.broker.accept_at_once(acquisition, &mut direct.events) {
+                        Some(accepted) => {
+                            prop_assert_eq!(accepted.queue, queue);
+                            let gone = |body| Event::BodyGone { body, size: assignment.size };
+                            direct.events.extend(accepted.gone.map(gone));
+                        }
+                        None => {
+                            let same = direct.broker.outcome(acquisition, Outcome::Accepted, direct.now);
+                            prop_assert_eq!(&same, &command);
+                            command.iter().for_each(|command| drop(direct.apply(command.clone())));
+                        }
                     }
                     command.into_iter().for_each(|command| drop(logged.apply(command)));
                 }
-                Step::Accept(_) => {}
+                Step::Release(which) if !held.is_empty() => {
+                    let acquisition = held.remove(which % held.len()).acquisition.unwrap();
+                    for host in [&mut logged, &mut direct] {
+                        prop_assert_eq!(host.broker.outcome(acquisition, Outcome::Released, host.now), None);
+                    }
+                }
+                Step::Accept(_) | Step::Release(_) => {}
+                Step::Credit { consumer, credit, drain } => {
+                    logged.broker.set_credit(consumers[consumer], credit, drain);
+                    direct.broker.set_credit(consumers[consumer], credit, drain);
+                }
                 Step::Wait(millis) => {
                     logged.wait(millis);
                     direct.wait(millis);
                 }
             }
-            let delivered = logged.deliver();
-            prop_assert_eq!(&direct.deliver(), &delivered);
-            held.extend(delivered);
-            prop_assert_eq!(direct.broker.statistics(queue), logged.broker.statistics(queue));
+            if delivers {
+                held.extend(deliver(&mut logged, &mut direct, &mut passed));
+                prop_assert_eq!(drained(&mut direct), drained(&mut logged));
+                prop_assert_eq!(direct.broker.statistics(queue), logged.broker.statistics(queue));
+            }
         }
         prop_assert_eq!(events(&mut direct), events(&mut logged));
         let snapshot = |host: &Host| host.broker.snapshot(EntryIndex(0)).to_bytes();

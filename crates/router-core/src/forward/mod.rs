@@ -79,6 +79,26 @@ impl<'a, C> Passage<'a, C> {
         }
     }
 
+    /// The passage of a delivery of the surroundings' own, all of which is there, and which is not settled.
+    pub(crate) fn own(link: u64, delivery_id: u32, born: u32) -> Self {
+        Self {
+            link,
+            delivery_id,
+            settled: false,
+            complete: true,
+            born,
+            origin: 0,
+            content: None,
+            to_override: None,
+            owed: false,
+            addr: NONE,
+            offer: None,
+            ingress: Origin::HERE,
+            anew: false,
+            stamp: 0,
+        }
+    }
+
     /// The passage of a message from within the router, which is settled.
     pub(crate) fn from_within(born: u32, content: &'a C) -> Self {
         Self {

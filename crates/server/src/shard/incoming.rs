@@ -1,6 +1,7 @@
 //! Transfers that come in: a message that is all there is offered to the core at once; one in several frames is gathered
 //! until it is complete, or large enough to be streamed.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use amqp::performative::Manner;
@@ -30,7 +31,7 @@ const SPARE_MAX: usize = 256 * 1024;
 
 /// A delivery of which not all frames have come.
 pub(super) struct Incoming {
-    arrived: Arrived,
+    arrived: Arrived<'static>,
     pub(super) progress: Progress,
     /// Bytes that have come.
     size: u64,
@@ -55,7 +56,7 @@ pub(super) struct Gathered {
 }
 
 /// What is known of a delivery beside its bytes.
-struct Arrived {
+struct Arrived<'t> {
     link: LinkId,
     key: LinkKey,
     delivery_id: u32,
@@ -63,16 +64,16 @@ struct Arrived {
     settled: bool,
     state: Option<DeliveryState>,
     /// On a link that is one with another, which nothing of the message is looked at for.
-    tag: Option<Box<[u8]>>,
+    tag: Option<Cow<'t, [u8]>>,
     /// What tells it from all others, if a neighbour has said so; 0: nothing.
     stamp: u64,
     /// How its sender wants it dealt with.
     manner: Manner,
 }
 
-impl Arrived {
+impl<'t> Arrived<'t> {
     #[inline]
-    fn new(transfer: IncomingTransfer<'_>) -> Self {
+    fn new(transfer: IncomingTransfer<'t>) -> Self {
         Self {
             link: transfer.link,
             key: LinkKey(transfer.context),
@@ -88,10 +89,16 @@ impl Arrived {
 
     /// `routed`: the link is one with another, and the tag goes on with the message. `shares`: the peer's tags may have stamps.
     #[inline]
-    fn on(routed: bool, shares: bool, transfer: IncomingTransfer<'_>) -> Self {
-        let tag = if routed { Some(transfer.tag.into()) } else { None };
+    fn on(routed: bool, shares: bool, transfer: IncomingTransfer<'t>) -> Self {
+        let tag = if routed { Some(Cow::Borrowed(transfer.tag)) } else { None };
         let stamp = if shares && !routed { stamp_of(transfer.tag) } else { 0 };
         Self { tag, stamp, manner: transfer.manner, ..Self::new(transfer) }
+    }
+
+    /// To keep until the rest of the delivery comes.
+    fn kept(self) -> Arrived<'static> {
+        let tag = self.tag.map(|tag| Cow::Owned(tag.into_owned()));
+        Arrived { tag, ..self }
     }
 }
 
@@ -123,7 +130,7 @@ impl ShardHost {
     }
 
     /// Offers a message that is not in the buffer read last.
-    fn offer_apart(&mut self, core: &mut Core<Self>, slot: u32, arrived: Arrived, bytes: Vec<u8>) {
+    fn offer_apart(&mut self, core: &mut Core<Self>, slot: u32, arrived: Arrived<'_>, bytes: Vec<u8>) {
         let apart = Arc::new(bytes);
         let buffer = std::mem::replace(&mut self.buffer, Arc::clone(&apart));
         self.offer_whole(core, slot, arrived, &apart, 0);
@@ -143,7 +150,7 @@ impl ShardHost {
 
     /// Offers a complete message, which begins at `start` of the buffer.
     #[inline]
-    fn offer_whole(&mut self, core: &mut Core<Self>, slot: u32, mut arrived: Arrived, bytes: &[u8], start: usize) {
+    fn offer_whole(&mut self, core: &mut Core<Self>, slot: u32, mut arrived: Arrived<'_>, bytes: &[u8], start: usize) {
         let examined = match self.examine(slot, &arrived, bytes, true) {
             Ok(examined) => examined,
             Err(refusal) => return self.refuse(core, &arrived, refusal),
@@ -160,7 +167,7 @@ impl ShardHost {
     fn offer(
         &mut self,
         core: &mut Core<Self>,
-        arrived: &mut Arrived,
+        arrived: &mut Arrived<'_>,
         examined: &Examined<'_>,
         complete: bool,
     ) -> Answer {
@@ -185,7 +192,7 @@ impl ShardHost {
 
     /// Has the endpoint name the delivery by the core's key when the sender speaks of it.
     #[inline]
-    fn track(&mut self, slot: u32, arrived: &Arrived, key: InKey) {
+    fn track(&mut self, slot: u32, arrived: &Arrived<'_>, key: InKey) {
         if let Some(conn) = self.conns.get_mut(slot as usize)
             && !arrived.settled
         {
@@ -197,7 +204,7 @@ impl ShardHost {
     fn examine<'b>(
         &mut self,
         slot: u32,
-        arrived: &Arrived,
+        arrived: &Arrived<'_>,
         bytes: &'b [u8],
         complete: bool,
     ) -> Result<Examined<'b>, Refusal> {
@@ -218,7 +225,7 @@ impl ShardHost {
     }
 
     #[cold]
-    fn refuse(&mut self, core: &mut Core<Self>, arrived: &Arrived, refusal: Refusal) {
+    fn refuse(&mut self, core: &mut Core<Self>, arrived: &Arrived<'_>, refusal: Refusal) {
         core.reject(self.now, self, arrived.key, arrived.delivery_id, arrived.settled, refusal.condition());
     }
 
@@ -229,7 +236,7 @@ impl ShardHost {
         let nothing = Progress::Gathering(Gathered::default());
         let size = bytes.len() as u64;
         let mut incoming =
-            Box::new(Incoming { arrived: Arrived::on(routed, shares, transfer), progress: nothing, size });
+            Box::new(Incoming { arrived: Arrived::on(routed, shares, transfer).kept(), progress: nothing, size });
         incoming.progress = self.gathered(core, slot, &mut incoming.arrived, Gathered { bytes, waits: false });
         self.put_back(slot, incoming);
     }
@@ -313,7 +320,7 @@ impl ShardHost {
 
     /// More has come of a message than its sender may send: it is refused, and so is everything else from there.
     #[cold]
-    fn oversize(&mut self, core: &mut Core<Self>, slot: u32, arrived: Arrived, progress: Progress) {
+    fn oversize(&mut self, core: &mut Core<Self>, slot: u32, arrived: Arrived<'_>, progress: Progress) {
         self.note_oversize(slot, core.link_id(arrived.key).unwrap_or_default());
         match progress {
             Progress::Streaming(streaming) => {
@@ -357,7 +364,13 @@ impl ShardHost {
     }
 
     /// What to do with a message of which so many bytes are there and more will come.
-    fn gathered(&mut self, core: &mut Core<Self>, slot: u32, arrived: &mut Arrived, gathered: Gathered) -> Progress {
+    fn gathered(
+        &mut self,
+        core: &mut Core<Self>,
+        slot: u32,
+        arrived: &mut Arrived<'_>,
+        gathered: Gathered,
+    ) -> Progress {
         let Some(conn) = self.conns.get(slot as usize) else { return Progress::Discarding(None) };
         let Gathered { bytes, waits } = gathered;
         let control = conn.links.get(arrived.link.0 as usize).is_some_and(|link| link.control);
@@ -387,7 +400,7 @@ impl ShardHost {
     }
 
     /// Logs that a message is not waited for.
-    fn log_stream(&mut self, core: &mut Core<Self>, slot: u32, arrived: &Arrived, bytes: &[u8]) {
+    fn log_stream(&mut self, core: &mut Core<Self>, slot: u32, arrived: &Arrived<'_>, bytes: &[u8]) {
         let Some(conn) = self.conns.get_mut(slot as usize) else { return };
         conn.message_came(arrived.link, bytes);
         if logging::enabled(logging::Module::Router, logging::Level::Debug) {
@@ -407,7 +420,7 @@ impl ShardHost {
         &mut self,
         core: &mut Core<Self>,
         slot: u32,
-        arrived: &mut Arrived,
+        arrived: &mut Arrived<'_>,
         examined: &Examined<'_>,
         bytes: &[u8],
     ) -> Progress {

@@ -119,6 +119,9 @@ impl ShardHost {
         content: Option<&Content<LinkRef>>,
         how: &Transmit<'_>,
     ) -> Option<Box<[u8]>> {
+        if how.routed_tag.is_some() {
+            return None;
+        }
         let (layout, section, streamed) = match (content, &self.offered) {
             (Some(content), _) | (None, Offered::Kept { content, .. }) => {
                 (content.layout(), content.annotations(), matches!(content, Content::Stream(_)))
@@ -128,7 +131,7 @@ impl ShardHost {
             }
             (None, Offered::Nothing | Offered::Stored(_)) => return None,
         };
-        if how.routed_tag.is_some() || !layout.needs_edit(how.annotate) {
+        if !layout.needs_edit(how.annotate) {
             return None;
         }
         let router = how.annotate.then_some(RouterPart {

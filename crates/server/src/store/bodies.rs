@@ -47,6 +47,21 @@ impl Parts {
     }
 }
 
+/// The messages of an entry that is in no log: mostly one.
+enum Transient {
+    One(Arc<Whole>),
+    Several(Parts),
+}
+
+impl Transient {
+    fn get(&self, part: u32) -> Option<&Arc<Whole>> {
+        match self {
+            Self::One(message) => (part == 0).then_some(message),
+            Self::Several(parts) => parts.get(part),
+        }
+    }
+}
+
 /// What a reader has read.
 #[derive(Debug)]
 pub(super) struct Fetched {
@@ -66,7 +81,7 @@ pub(super) struct Bodies {
     order: VecDeque<u64>,
     fetched_bytes: u64,
     /// Those that are in no log: the numbers of their entries are places here. They are given again.
-    transient: Slab<Parts>,
+    transient: Slab<Transient>,
     transient_bytes: u64,
     /// Beginnings of messages that have a file of their own.
     beginnings: HashMap<u64, Arc<Whole>>,
@@ -129,13 +144,13 @@ impl Bodies {
             return u64::MAX;
         }
         self.transient_bytes += parts.iter().map(size).sum::<u64>();
-        TRANSIENT + self.transient.insert(Parts::new(parts.into_iter())) as u64
+        TRANSIENT + self.transient.insert(Transient::Several(Parts::new(parts.into_iter()))) as u64
     }
 
     /// As [`Bodies::keep`], with one message.
     pub(super) fn keep_one(&mut self, message: Arc<Whole>) -> u64 {
         self.transient_bytes += size(&message);
-        TRANSIENT + self.transient.insert(Parts::new(std::iter::once(message))) as u64
+        TRANSIENT + self.transient.insert(Transient::One(message)) as u64
     }
 
     fn evict(&mut self) {
@@ -228,6 +243,24 @@ impl Bodies {
         self.unreadable.contains(&body)
     }
 
+    /// A message of an entry that is in no log is needed no more.
+    fn transient_gone(&mut self, at: usize, part: u32) {
+        let is_empty = match self.transient.get_mut(at) {
+            Some(Transient::One(message)) if part == 0 => {
+                self.transient_bytes -= size(message);
+                true
+            }
+            Some(Transient::Several(parts)) => {
+                self.transient_bytes -= parts.take(part);
+                parts.left == 0
+            }
+            _ => false,
+        };
+        if is_empty {
+            self.transient.remove(at);
+        }
+    }
+
     /// A message is in no queue any more.
     pub(super) fn gone(&mut self, body: BodyRef) {
         if !self.unreadable.is_empty() {
@@ -242,11 +275,7 @@ impl Bodies {
             }
         };
         if entry >= TRANSIENT {
-            let Some(parts) = self.transient.get_mut(place(entry)) else { return };
-            self.transient_bytes -= parts.take(part);
-            if parts.left == 0 {
-                self.transient.remove(place(entry));
-            }
+            self.transient_gone(place(entry), part);
         } else if let Some(at) = entry.checked_sub(self.first)
             && let Some(parts) = self.tail.get_mut(usize::try_from(at).unwrap_or(usize::MAX))
         {

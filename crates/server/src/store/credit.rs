@@ -174,6 +174,13 @@ fn room(brokers: &[Broker; 2], place: Place) -> u64 {
 }
 
 impl Sender {
+    /// One of its credits is used, and a message is under way.
+    #[inline]
+    pub(super) fn note_arrival(&mut self) {
+        self.credit = self.credit.saturating_sub(1);
+        self.pending += 1;
+    }
+
     /// A message of so many bytes has come.
     pub(super) fn note_size(&mut self, bytes: u64) {
         let size = bytes + OVERHEAD;

@@ -13,7 +13,7 @@ use super::leaving::leaving;
 use super::links::{End, Receiver, Role, Side, Unsettled};
 use super::node::Node;
 use super::opaque;
-use super::say::{Deliver, Leaving, Say, Told};
+use super::say::{Answers, Deliver, Leaving, Plain, Say, Told};
 
 /// Messages that may have been chosen for a receiver and wait for their bytes, or for room.
 const AHEAD: u32 = 64;
@@ -53,18 +53,22 @@ impl Node {
     }
 
     /// What came of deliveries that were told.
-    pub(super) fn told(&mut self, told: &mut Vec<Told>) {
-        for Told { link, id, key, room } in told.drain(..) {
+    pub(super) fn told(&mut self, answers: &mut Answers) {
+        let Answers { told, keys } = answers;
+        for Told { link, keys: of, room } in told.drain(..) {
             let Some(receiver) = self.receiver_mut(link) else { continue };
             receiver.room = room;
-            if let Some(unsettled) = id.and_then(|id| receiver.unsettled.get_mut(id as usize)) {
-                unsettled.key = key;
-            }
-            if let Some(streaming) = id.and_then(|id| receiver.streaming.get_mut(&id)) {
-                *streaming = key;
+            for (id, key) in keys.get(of).unwrap_or_default() {
+                if let Some(unsettled) = receiver.unsettled.get_mut(*id as usize) {
+                    unsettled.key = *key;
+                }
+                if let Some(streaming) = receiver.streaming.get_mut(id) {
+                    *streaming = *key;
+                }
             }
             self.make_ready(link);
         }
+        keys.clear();
     }
 
     /// Lets the queue choose as many messages for a receiver as can be of use now. False: as many as before.
@@ -131,7 +135,7 @@ impl Node {
     }
 
     /// A queue has chosen a message for a receiver.
-    fn assigned(&mut self, side: Side, assignment: Assignment) {
+    pub(super) fn assigned(&mut self, side: Side, assignment: Assignment) {
         let link = self.consumers.link_of(side, assignment.consumer);
         let Some(receiver) = link.and_then(|link| self.receiver_mut(link)) else { return };
         receiver.granted = receiver.granted.saturating_sub(1);
@@ -148,7 +152,7 @@ impl Node {
     /// Sends what was chosen for a receiver, in order, as far as its bytes are there.
     fn send_parked(&mut self, link: u32, now: Now) {
         let time = self.time(now);
-        let (mut count, mut bytes) = (0, 0);
+        let (mut count, mut bytes) = self.send_plain(link, time);
         while count < STRIDE && bytes < STRIDE_BYTES {
             let record = self.links.get_mut(link as usize).filter(|record| record.end == End::Open);
             let Some(record) = record else { return };
@@ -203,6 +207,35 @@ impl Node {
         if let Some(receiver) = self.receiver_mut(link) {
             receiver.room = false;
         }
+    }
+
+    /// Sends the first of what was chosen for a receiver, as far as that is in memory, and neither leaves settled nor is part of a
+    /// transaction: what most is. How many, and their bytes.
+    fn send_plain(&mut self, link: u32, time: Millis) -> (usize, usize) {
+        let Self { links, bodies, says, plain, .. } = self;
+        let (mut count, mut bytes) = (0, 0);
+        let Some(record) = links.get_mut(link as usize).filter(|record| record.end == End::Open) else { return (0, 0) };
+        let Role::Receiver(receiver) = &mut record.role else { return (0, 0) };
+        if !receiver.room || receiver.settled || receiver.txn.is_some() {
+            return (0, 0);
+        }
+        while count < STRIDE
+            && bytes < STRIDE_BYTES
+            && let Some(whole) = receiver.parked.front().and_then(|next| bodies.get(next.body))
+            && let Some(next) = receiver.parked.pop_front()
+        {
+            bytes += whole.bytes().len();
+            count += 1;
+            receiver.credit = receiver.credit.saturating_sub(1);
+            receiver.sent += 1;
+            let message = leaving(Arc::clone(whole), &next, time);
+            let id = remember(receiver, &next, None);
+            plain.push(Plain { id, tag: receiver.sent.to_be_bytes(), message });
+        }
+        if count > 0 {
+            says.push(Say::DeliverPlain { key: record.key, link, count });
+        }
+        (count, bytes)
     }
 
     /// A link goes on when a message is in memory.

@@ -189,6 +189,14 @@ pub(super) struct Unsettled {
     pub(super) taken_back: bool,
 }
 
+impl Unsettled {
+    /// Whether nothing was said of it yet, and it is part of no transaction.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        !self.answered && !self.in_txn && self.acquired_in.is_none()
+    }
+}
+
 /// A delivery that has come and of which its sender waits to hear.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {

@@ -20,7 +20,7 @@ use super::large::Large;
 use super::links::{Admission, Arrival, Destination, Link, Place, Receiver, Role, Sender, Side};
 use super::reading::Reading;
 use super::relocation::Relocation;
-use super::say::{Say, Told};
+use super::say::{Answers, Plain, Say, Speech};
 use super::seldom::Seldom;
 use super::shadows::{Shadows, which_is_found};
 use super::signals::Signals;
@@ -55,8 +55,10 @@ pub(super) struct Node {
     pub(super) transactions: Transactions,
     pub(super) templates: Templates,
     pub(super) says: Vec<Say>,
+    /// The plain deliveries among that, in order.
+    pub(super) plain: Vec<Plain>,
     /// Where what was said, and what came of it, is put: kept for its memory.
-    pub(super) spare: (Vec<Say>, Vec<Told>),
+    pub(super) spare: (Speech, Answers),
     /// Receivers for which something may be done.
     pub(super) ready: VecDeque<u32>,
     /// Receivers that drain.
@@ -188,6 +190,7 @@ impl Node {
             transactions: Transactions::default(),
             templates: Templates::default(),
             says: Vec::new(),
+            plain: Vec::new(),
             spare: Default::default(),
             ready: VecDeque::new(),
             draining: Vec::new(),
@@ -287,8 +290,8 @@ impl Node {
         self.signals.set_busy();
     }
 
-    /// One round of work. What is to be said is moved to `says`.
-    pub(super) fn work(&mut self, now: Now, says: &mut Vec<Say>) {
+    /// One round of work. What is to be said is moved to `speech`.
+    pub(super) fn work(&mut self, now: Now, speech: &mut Speech) {
         let time = self.time(now);
         self.take_notes();
         self.take_large(now);
@@ -308,7 +311,8 @@ impl Node {
             self.seal(time);
         }
         // Both keep their memory.
-        std::mem::swap(says, &mut self.says);
+        std::mem::swap(&mut speech.says, &mut self.says);
+        std::mem::swap(&mut speech.plain, &mut self.plain);
     }
 
     /// What is to be done when nothing is to be said any more.
@@ -397,8 +401,8 @@ impl Node {
     pub(super) fn at_once<R>(&mut self, call: impl FnOnce(&mut Broker, &mut Vec<Event>) -> R) -> R {
         let mut events = std::mem::take(&mut self.output.events);
         let result = call(&mut self.brokers[Side::Memory as usize], &mut events);
-        for event in events.drain(..) {
-            self.happened(Side::Memory, event);
+        if !events.is_empty() {
+            events.drain(..).for_each(|event| self.happened(Side::Memory, event));
         }
         self.tend_collectors();
         self.output.events = events;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amqp::DeliveryState;
 use amqp::state::Modified;
-use queue_core::{Broker, MAX_ANNOTATIONS, Millis, Outcome};
+use queue_core::{AcceptedAtOnce, AcqId, Broker, MAX_ANNOTATIONS, Millis, Outcome};
 use router_core::Now;
 
 use super::journal::Waiter;
@@ -16,6 +16,9 @@ use super::transactional::TransactionalState;
 impl Node {
     /// A receiver says something of a delivery, or settles it, or both.
     pub(super) fn receiver_says(&mut self, now: Now, link: u32, id: u32, state: Option<DeliveryState>, settled: bool) {
+        if settled && state == Some(DeliveryState::Accepted) && self.accepted_plain(link, id) {
+            return;
+        }
         let time = self.time(now);
         let Some(receiver) = self.receiver_mut(link) else { return };
         let Some(unsettled) = receiver.unsettled.get_mut(id as usize) else { return };
@@ -64,11 +67,36 @@ impl Node {
         }
     }
 
+    /// A receiver has accepted and settled a delivery: the short way, if the queue lives in memory alone, nothing is before it, and
+    /// the delivery is part of no transaction. False if there is more to it.
+    fn accepted_plain(&mut self, link: u32, id: u32) -> bool {
+        let Some(receiver) = self.receiver_mut(link) else { return false };
+        let side = receiver.place.side;
+        let unsettled = receiver.unsettled.get(id as usize).filter(|unsettled| unsettled.is_plain());
+        let Some(acquisition) = unsettled.and_then(|unsettled| unsettled.acquisition) else { return false };
+        if !self.is_direct(side) || !self.accept_at_once(acquisition) {
+            return false;
+        }
+        self.forget_delivery(link, id);
+        true
+    }
+
+    /// Has a message that lived in memory alone leave its queue at once. False if that takes a command.
+    fn accept_at_once(&mut self, acquisition: AcqId) -> bool {
+        let accepted = self.at_once(|broker, events| broker.accept_at_once(acquisition, events));
+        let Some(AcceptedAtOnce { queue, gone }) = accepted else { return false };
+        if let Some(body) = gone {
+            self.body_gone(Side::Memory, body, 0);
+        }
+        self.room_again(Place { side: Side::Memory, queue });
+        true
+    }
+
     /// The queue hears the outcome of a delivery. `waits`: the receiver waits for it to be settled here, too.
     pub(super) fn apply_outcome(
         &mut self,
         side: Side,
-        acquisition: queue_core::AcqId,
+        acquisition: AcqId,
         state: &DeliveryState,
         waits: Option<(u32, u32)>,
         time: Millis,
@@ -78,12 +106,7 @@ impl Node {
             None => Waiter::Nobody,
         };
         let outcome = self.outcome(state, time);
-        if outcome == Outcome::Accepted
-            && self.is_direct(side)
-            && let Some((_, queue, _)) = self.brokers[side as usize].acquisition(acquisition)
-            && self.at_once(|broker, events| broker.accept_at_once(acquisition, events))
-        {
-            self.room_again(Place { side, queue });
+        if outcome == Outcome::Accepted && self.is_direct(side) && self.accept_at_once(acquisition) {
             return self.settlement_applied(&waiter);
         }
         let broker = &mut self.brokers[side as usize];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amqp::condition::names;
 use amqp::{DeliveryState, ErrorCondition};
-use queue_core::{Body, Command, Enqueue, EntryIndex, Facts, Malformed, Millis, Refused, Target, Wanted};
+use queue_core::{Body, Command, Enqueue, EntryIndex, Facts, Malformed, Millis, QueueId, Refused, Target, Wanted};
 use router_core::{Now, OutKey, Transmit, Transmitted};
 use smallvec::{SmallVec, smallvec};
 
@@ -121,6 +121,13 @@ impl Node {
         how: &Transmit<'_>,
     ) -> Transmitted {
         let arrival = Arrival { link, key, settled: how.settled };
+        let plain = if how.state.is_none() { self.plain_destination(link) } else { None };
+        let content = match (content, plain) {
+            (Content::Whole(whole), Some(queue)) => {
+                return self.take_plain(self.time(now), arrival, queue, opaque::kept(whole));
+            }
+            (content, _) => content,
+        };
         let txn = how.state.and_then(TransactionalState::of).map(|state| state.txn);
         let to = self.note_arrival(link).then(|| how.to_override.unwrap_or_default().into());
         let said = Said { txn, to };
@@ -133,11 +140,58 @@ impl Node {
         }
     }
 
+    /// The queue that all messages of a link go to, if that lives in memory alone and lets everything in, if nothing is before
+    /// them, and nothing about the link has changed.
+    fn plain_destination(&self, link: u32) -> Option<QueueId> {
+        let Role::Sender(sender) = &self.links.get(link as usize)?.role else { return None };
+        let Destination::Queue(Place { side, queue }) = sender.to else { return None };
+        let is_known = sender.look.epoch == self.epoch && !sender.look.filtered;
+        (is_known && self.admissions.is_empty() && self.is_direct(side)).then_some(queue)
+    }
+
+    /// Takes a message for such a queue.
+    fn take_plain(&mut self, time: Millis, arrival: Arrival, queue: QueueId, whole: Arc<Whole>) -> Transmitted {
+        let Some(sender) = self.sender_mut(arrival.link) else { return Transmitted::Complete };
+        sender.note_arrival();
+        sender.note_size(whole.bytes().len() as u64);
+        match facts_of(whole.bytes(), |bytes| Facts::of_whole(bytes, time, &sender.look.wanted)) {
+            Ok(facts) => self.take_at_once(time, arrival, queue, whole, facts),
+            Err(error) => {
+                self.refuse(arrival, error);
+                Transmitted::Complete
+            }
+        }
+    }
+
+    /// Puts a message into a queue that lives in memory alone. `Complete`: what there was to be said of it is said.
+    fn take_at_once(
+        &mut self,
+        time: Millis,
+        arrival: Arrival,
+        queue: QueueId,
+        whole: Arc<Whole>,
+        facts: Facts,
+    ) -> Transmitted {
+        let at = EntryIndex(self.bodies.keep_one(whole));
+        match self.at_once(|broker, events| broker.enqueue_at_once(at, time, queue, facts, events)) {
+            Ok(assignment) => {
+                if let Some(assignment) = assignment {
+                    self.assigned(Side::Memory, assignment);
+                }
+                self.arrival_over(arrival.link);
+                if arrival.settled { Transmitted::Complete } else { Transmitted::Accepted }
+            }
+            Err(refused) => {
+                self.arrival_applied(arrival, &Err(refused));
+                Transmitted::Complete
+            }
+        }
+    }
+
     /// One credit of a link is used. Whether its messages say where they go.
     fn note_arrival(&mut self, link: u32) -> bool {
         let Some(sender) = self.sender_mut(link) else { return false };
-        sender.credit = sender.credit.saturating_sub(1);
-        sender.pending += 1;
+        sender.note_arrival();
         sender.to == Destination::Named
     }
 
@@ -177,10 +231,7 @@ impl Node {
             (Destination::Queue(to), Bytes::Whole(whole)) if !sender.look.filtered && said.txn.is_none() => {
                 // What most messages are.
                 match facts_of(whole.bytes(), |bytes| Facts::of_whole(bytes, time, &sender.look.wanted)) {
-                    Ok(facts) => {
-                        let enqueue = Enqueue { to: smallvec![Target::Queue(to.queue)], facts, body: Body::Here };
-                        return self.put(time, to.side, arrival, whole, enqueue);
-                    }
+                    Ok(facts) => return self.put(time, to, arrival, whole, facts),
                     Err(error) => self.refuse(arrival, error),
                 }
             }
@@ -193,26 +244,17 @@ impl Node {
     }
 
     /// Has a message put into one queue: at once if that lives in memory alone.
-    fn put(&mut self, time: Millis, side: Side, arrival: Arrival, whole: Arc<Whole>, enqueue: Enqueue) -> Transmitted {
-        if !self.is_direct(side) {
-            if self.finds_no_memory(whole.bytes().len() as u64) {
-                self.refuse(arrival, self.no_memory());
-                return Transmitted::Complete;
-            }
-            self.submit(side, Command::Enqueue(Box::new(enqueue)), Some(whole), Waiter::Arrival(arrival));
+    fn put(&mut self, time: Millis, to: Place, arrival: Arrival, whole: Arc<Whole>, facts: Facts) -> Transmitted {
+        if self.is_direct(to.side) {
+            return self.take_at_once(time, arrival, to.queue, whole, facts);
+        }
+        if self.finds_no_memory(whole.bytes().len() as u64) {
+            self.refuse(arrival, self.no_memory());
             return Transmitted::Complete;
         }
-        let at = EntryIndex(self.bodies.keep_one(whole));
-        match self.at_once(|broker, events| broker.enqueue_at_once(at, time, &enqueue, events)) {
-            Ok(_) if !arrival.settled => {
-                self.arrival_over(arrival.link);
-                Transmitted::Accepted
-            }
-            applied => {
-                self.arrival_applied(arrival, &applied);
-                Transmitted::Complete
-            }
-        }
+        let enqueue = Enqueue { to: smallvec![Target::Queue(to.queue)], facts, body: Body::Here };
+        self.submit(to.side, Command::Enqueue(Box::new(enqueue)), Some(whole), Waiter::Arrival(arrival));
+        Transmitted::Complete
     }
 
     /// A message that names its queue, which is made if it is not there.

@@ -1,9 +1,11 @@
 //! What the store has to say to the routing core, and how it is said.
 
+use std::ops::Range;
+
 use amqp::performative::Manner;
 use amqp::terminus::{Source, TargetTerminus};
 use amqp::{DeliveryState, ErrorCondition};
-use router_core::{Core, InKey, LinkKey, LinkTerms, Now, Offer, Offered as Answer, OutKey};
+use router_core::{Core, InKey, LinkKey, LinkTerms, Now, Offer, Offered as Answer, OutKey, OwnDelivery};
 
 use super::Store;
 use crate::content::Content;
@@ -28,6 +30,8 @@ pub(super) enum Say {
     Drained { key: LinkKey, returned: u32 },
     /// A delivery.
     Deliver(Deliver),
+    /// The next so many of the plain deliveries, on one link.
+    DeliverPlain { key: LinkKey, link: u32, count: usize },
     /// The rest of one.
     Received { key: InKey },
     /// There is no rest.
@@ -46,7 +50,15 @@ pub(super) enum Say {
     Unlead { address: Box<str> },
 }
 
-/// A delivery to a receiver.
+/// A delivery to a receiver that is like most: all of it in memory, not settled, part of no transaction.
+pub(super) struct Plain {
+    /// Of the receiver's unsettled deliveries.
+    pub(super) id: u32,
+    pub(super) tag: [u8; 8],
+    pub(super) message: Stored,
+}
+
+/// Any other.
 pub(super) struct Deliver {
     pub(super) key: LinkKey,
     pub(super) link: u32,
@@ -67,13 +79,29 @@ pub(crate) enum Leaving {
     Stream(Content<LinkRef>),
 }
 
-/// What came of saying that a delivery is there.
+/// All there is to be said.
+#[derive(Default)]
+pub(super) struct Speech {
+    /// In order.
+    pub(super) says: Vec<Say>,
+    /// The plain deliveries among that, in order.
+    pub(super) plain: Vec<Plain>,
+}
+
+/// What came of saying that a delivery is there, or several on one link.
 pub(super) struct Told {
     pub(super) link: u32,
-    pub(super) id: Option<u32>,
-    pub(super) key: Option<InKey>,
+    /// Those that were not settled, by the ids of the receiver, with the core's keys for them.
+    pub(super) keys: Range<usize>,
     /// Another one would leave at once.
     pub(super) room: bool,
+}
+
+/// What came of saying all that.
+#[derive(Default)]
+pub(super) struct Answers {
+    pub(super) told: Vec<Told>,
+    pub(super) keys: Vec<(u32, Option<InKey>)>,
 }
 
 impl Store {
@@ -83,28 +111,37 @@ impl Store {
             return;
         }
         let now = host.now();
-        let (mut says, mut told) = std::mem::take(&mut self.node.lock().spare);
+        let (mut speech, mut answers) = std::mem::take(&mut self.node.lock().spare);
         loop {
             // Whatever is noted from here on is seen now or has the store pumped once more.
             self.signals.set_idle();
             let mut node = self.node.lock();
-            node.told(&mut told);
-            node.work(now, &mut says);
+            node.told(&mut answers);
+            node.work(now, &mut speech);
             drop(node);
-            if says.is_empty() {
+            if speech.says.is_empty() {
                 break;
             }
-            for say in says.drain(..) {
-                self.say(core, host, now, say, &mut told);
+            let mut plain = speech.plain.drain(..);
+            for say in speech.says.drain(..) {
+                match say {
+                    Say::DeliverPlain { key, link, count } => {
+                        let plain = plain.by_ref().take(count);
+                        deliver_plain(core, host, now, (key, link), plain, &mut answers);
+                    }
+                    say => self.say(core, host, now, say, &mut answers),
+                }
             }
+            drop(plain);
             host.after_store(core);
         }
-        says.shrink_to(MOST_KEPT);
-        self.node.lock().spare = (says, told);
+        speech.says.shrink_to(MOST_KEPT);
+        speech.plain.shrink_to(MOST_KEPT);
+        self.node.lock().spare = (speech, answers);
         self.rest(now, host);
     }
 
-    fn say(&self, core: &mut Core<ShardHost>, host: &mut ShardHost, now: Now, say: Say, told: &mut Vec<Told>) {
+    fn say(&self, core: &mut Core<ShardHost>, host: &mut ShardHost, now: Now, say: Say, answers: &mut Answers) {
         match say {
             Say::Opened { key, link } => core.link_opened(now, host, key, LinkRef::of_store(link)),
             Say::Answer { key, source, target, terms } => {
@@ -114,7 +151,9 @@ impl Store {
             Say::DetachAnswered { key, closed } => core.detach_answered(now, host, key, closed, None),
             Say::Credit { key, credit } => core.credit(now, host, key, credit, false),
             Say::Drained { key, returned } => core.drained(now, host, key, returned),
-            Say::Deliver(deliver) => told.push(deliver.offer(core, host, now)),
+            Say::Deliver(deliver) => deliver.offer(core, host, now, answers),
+            // Whoever calls has done it.
+            Say::DeliverPlain { .. } => {}
             Say::Received { key } => core.received(now, host, key, false),
             Say::Aborted { key } => core.aborted(now, host, key),
             Say::Settled { key } => core.sender_outcome(now, host, key, None, true),
@@ -130,7 +169,7 @@ impl Store {
 }
 
 impl Deliver {
-    fn offer(self, core: &mut Core<ShardHost>, host: &mut ShardHost, now: Now) -> Told {
+    fn offer(self, core: &mut Core<ShardHost>, host: &mut ShardHost, now: Now, answers: &mut Answers) {
         let complete = matches!(self.message, Leaving::Whole(_));
         let offer = Offer {
             delivery_id: self.id.unwrap_or(u32::MAX),
@@ -148,10 +187,34 @@ impl Deliver {
             manner: Manner::default(),
         };
         let answer = host.offering(self.message, |host| core.deliver(now, host, self.key, offer));
-        let key = match answer {
-            Answer::Tracked(key) => Some(key),
-            Answer::Done => None,
-        };
-        Told { link: self.link, id: self.id, key, room: core.may_send(self.key) }
+        let first = answers.keys.len();
+        answers.keys.extend(self.id.map(|id| (id, key_of(answer))));
+        let keys = first..answers.keys.len();
+        answers.told.push(Told { link: self.link, keys, room: core.may_send(self.key) });
+    }
+}
+
+/// Says that plain deliveries are there, on one link.
+fn deliver_plain(
+    core: &mut Core<ShardHost>,
+    host: &mut ShardHost,
+    now: Now,
+    (key, link): (LinkKey, u32),
+    plain: impl Iterator<Item = Plain>,
+    answers: &mut Answers,
+) {
+    let first = answers.keys.len();
+    for Plain { id, tag, message } in plain {
+        let own = OwnDelivery { id, tag: &tag };
+        let answer = host.offering(Leaving::Whole(message), |host| core.deliver_own(now, host, key, own));
+        answers.keys.push((id, key_of(answer)));
+    }
+    answers.told.push(Told { link, keys: first..answers.keys.len(), room: core.may_send(key) });
+}
+
+fn key_of(answer: Answer) -> Option<InKey> {
+    match answer {
+        Answer::Tracked(key) => Some(key),
+        Answer::Done => None,
     }
 }

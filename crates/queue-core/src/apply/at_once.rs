@@ -1,0 +1,114 @@
+//! What takes effect at once, for a host that does not log: messages that come, and those that are accepted. It comes to the
+//! same as applying an entry that holds nothing else; but what most messages need is done in one go.
+
+use super::Context;
+use crate::body::{Body, BodyRef};
+use crate::broker::Broker;
+use crate::command::{Enqueue, Target};
+use crate::consumer::Consumer;
+use crate::facts::Facts;
+use crate::ids::{AcqId, EntryIndex, Millis, QueueId, Seq};
+use crate::local::Assignment;
+use crate::output::{Event, Refused};
+use crate::queue::Queue;
+use crate::settings::Lifetime;
+use slab::Slab;
+use smallvec::smallvec;
+use std::collections::VecDeque;
+
+/// What became of a message that was accepted at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AcceptedAtOnce {
+    /// The queue that it has left.
+    pub queue: QueueId,
+    /// Its bytes, if nobody needs them any more.
+    pub gone: Option<BodyRef>,
+}
+
+impl Broker {
+    /// Has a message come into a queue at once, with its bytes at an entry of its own. If a consumer waits there for whatever
+    /// comes, it has it: that is what [`next_delivery`](Self::next_delivery) would give it next.
+    ///
+    /// # Errors
+    /// If the queue does not take it.
+    pub fn enqueue_at_once(
+        &mut self,
+        at: EntryIndex,
+        time: Millis,
+        to: QueueId,
+        facts: Facts,
+        events: &mut Vec<Event>,
+    ) -> Result<Option<Assignment>, Refused> {
+        let body = BodyRef::Log { entry: at.0, part: 0 };
+        let queue =
+            self.queues.get_mut(&to).filter(|queue| facts.duplicate_id.is_none() && !queue.is_full(1, facts.size));
+        if let Some(queue) = queue {
+            let entry = queue.entry(&facts, body, time);
+            if queue.is_plain(&entry) {
+                if let Some((line, consumer)) = queue.next_taker(&mut self.consumers) {
+                    let acquisition = self.acquisitions.add(consumer, queue.next_place(&entry));
+                    return Ok(Some(queue.pass_plain(entry, acquisition, (line, consumer), events)));
+                }
+                if queue.join_plain(entry, events) {
+                    self.ready.push_back(to);
+                }
+                return Ok(None);
+            }
+        }
+        let enqueue = Enqueue { to: smallvec![Target::Queue(to)], facts, body: Body::Here };
+        let mut context = Context { at, time, part: 0, promised: false, dead: VecDeque::new(), events };
+        let applied = self.enqueue(&enqueue, &mut context);
+        self.bury_all(&mut context);
+        events.append(&mut self.late);
+        applied.map(|_| None)
+    }
+
+    /// Has a message that a consumer holds be accepted at once. `None` if there is more to it: then it takes a command.
+    pub fn accept_at_once(&mut self, acquisition: AcqId, events: &mut Vec<Event>) -> Option<AcceptedAtOnce> {
+        let held = self.acquisitions.get_mut(acquisition).filter(|held| !held.gone && !held.settling)?;
+        let (id, seq) = (held.queue, held.seq);
+        let queue = self.queues.get_mut(&id).filter(|queue| queue.settings.lifetime == Lifetime::Manual)?;
+        let gone = queue.accept_plain(seq, events)?;
+        queue.local.holders.remove(seq);
+        self.remove_acquisition(acquisition.index());
+        if !self.late.is_empty() {
+            events.append(&mut self.late);
+        }
+        Some(AcceptedAtOnce { queue: id, gone: self.released(gone).then_some(gone.body) })
+    }
+}
+
+impl Queue {
+    /// The consumer that is to be given what comes next, whatever that is, if nothing is before it. Only where that is so without
+    /// looking further: nobody browses, and nobody waits to hear that there is nothing.
+    fn next_taker<'c>(&mut self, consumers: &'c mut Slab<Consumer>) -> Option<(usize, &'c mut Consumer)> {
+        if self.has_free() || !self.local.browsers.is_empty() || !self.local.draining.is_empty() {
+            return None;
+        }
+        self.wake();
+        self.first_in_line(consumers)
+    }
+
+    /// The place that a message is about to get.
+    fn next_place(&self, entry: &crate::store::Entry) -> Seq {
+        let lane = self.lane_of(entry);
+        Seq::new(lane, self.lanes.next_in(lane))
+    }
+
+    /// Puts a plain message behind all others of its priority, held by the consumer that is the next to be given one.
+    fn pass_plain(
+        &mut self,
+        entry: crate::store::Entry,
+        acquisition: AcqId,
+        (line, consumer): (usize, &mut Consumer),
+        events: &mut Vec<Event>,
+    ) -> Assignment {
+        self.count_in(entry.size());
+        let mut assignment = Assignment::new(self.id, consumer.id, Seq::FIRST, Some(acquisition), &entry, false);
+        let lane = self.lane_of(&entry);
+        assignment.seq = self.lanes.push_held(lane, entry);
+        self.was_given(line, consumer, &assignment, acquisition);
+        events.extend(self.fullness());
+        assignment
+    }
+}

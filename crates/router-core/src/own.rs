@@ -1,0 +1,156 @@
+//! Deliveries between peers and the surroundings themselves ([`ConnectionInfo::internal`](crate::ConnectionInfo)), on two links
+//! that are one: the short way for those that are all there and that nothing is in the way of. It comes to the same as the way
+//! of all other deliveries.
+
+use amqp::DeliveryState;
+use amqp::performative::Manner;
+
+use crate::arena::{NONE, index_of};
+use crate::core::Core;
+use crate::delivery::{Delivery, Outcome, Place};
+use crate::forward::Passage;
+use crate::settle::End;
+use crate::{Host, InKey, LinkKey, Now, Offer, Offered, OutKey, Transmit, Transmitted};
+
+/// A delivery of the surroundings' own, all of which is there, and which is not settled.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnDelivery<'a> {
+    /// Handed back in [`Host::update_incoming`].
+    pub id: u32,
+    /// Delivery tag.
+    pub tag: &'a [u8],
+}
+
+impl<'a> OwnDelivery<'a> {
+    fn offer(self) -> Offer<'a> {
+        Offer {
+            delivery_id: self.id,
+            settled: false,
+            complete: true,
+            to: None,
+            to_override: None,
+            phase: None,
+            ingress: None,
+            trace: Default::default(),
+            stamp: 0,
+            priority: 4,
+            state: None,
+            tag: Some(self.tag),
+            manner: Manner::default(),
+        }
+    }
+}
+
+impl<H: Host> Core<H> {
+    /// Whether a delivery can go out on this link at once.
+    #[inline]
+    pub(crate) fn is_ready(&self, index: u32) -> bool {
+        let link = &self.links[index];
+        let idle = link.queue_head == NONE && link.busy == NONE;
+        idle && link.credit > 0 && self.connections[link.conn].writable
+    }
+
+    /// Whether a delivery that came on a link that is one with this one can be handed in: see [`Core::hand_in`].
+    pub(crate) fn may_hand_in(&self, receiver: u32, passage: &Passage<'_, H::Content>) -> bool {
+        let link = &self.links[receiver];
+        let is_own = self.connections[link.conn].info.internal && !link.send_settled;
+        is_own && passage.complete && !passage.settled && self.is_ready(receiver)
+    }
+
+    /// A delivery comes in for the surroundings themselves. Mostly they accept it as they get it: only if they do not is a
+    /// record made of it.
+    pub(crate) fn hand_in(&mut self, host: &mut H, receiver: u32, passage: &Passage<'_, H::Content>) -> Offered {
+        let (said, key, tag) = (passage.said(), self.deliveries.next_key(), self.next_tag);
+        self.next_tag += 1;
+        self.count_transmission(receiver);
+        let link = &self.links[receiver];
+        let how = Transmit {
+            settled: false,
+            tag,
+            stamp: 0,
+            to_override: passage.to_override,
+            phase: 0,
+            annotate: false,
+            anew: passage.anew,
+            routed_tag: said.tag,
+            state: said.state,
+            manner: said.manner,
+        };
+        let transmitted = host.transmit(link.host, OutKey(key), passage.content, &how);
+        if transmitted != Transmitted::Accepted {
+            return self.record(host, receiver, passage, transmitted);
+        }
+        let (link, router, clock) = (&mut self.links[receiver], &mut self.statistics, self.clock);
+        link.count_sent(router, clock, passage.born);
+        link.count_outcome(router, Outcome::Accepted);
+        link.count_settled(router, clock, passage.born);
+        link.counters.count_ingress(passage.ingress.number());
+        let state = Some(DeliveryState::Accepted);
+        let (sender, delivery_id, born) = (passage.link, passage.delivery_id, passage.born);
+        self.end(host, End { sender, delivery_id, settled: false, stuck: false, born, state });
+        Offered::Done
+    }
+
+    /// As [`Core::deliver`], for a delivery of the surroundings' own on a link that is one with that of a peer.
+    pub fn deliver_own(&mut self, now: Now, host: &mut H, link: LinkKey, own: OwnDelivery<'_>) -> Offered {
+        self.tick(now);
+        let receiver = self.links.get(link.0).filter(|link| link.incoming).and_then(|link| self.partner(link));
+        let is_plain = |receiver: &u32| self.is_ready(*receiver) && !self.links[*receiver].send_settled;
+        let Some(receiver) = receiver.filter(is_plain) else {
+            return self.deliver(now, host, link, own.offer());
+        };
+        let sender = &mut self.links[index_of(link.0)];
+        sender.counters.deliveries += 1;
+        sender.hold_credit(self.clock);
+        sender.unsettled += 1;
+        let connection = &mut self.connections[sender.conn];
+        connection.last_delivery = Some(self.clock.second);
+        self.statistics.deliveries_ingress += 1;
+        self.statistics.deliveries_ingress_route_container += u64::from(connection.route_container);
+        let (key, tag) = (self.deliveries.next_key(), self.next_tag);
+        self.next_tag += 1;
+        self.count_transmission(receiver);
+        let how = Transmit {
+            settled: false,
+            tag,
+            stamp: 0,
+            to_override: None,
+            phase: 0,
+            annotate: self.connections[self.links[receiver].conn].annotate,
+            anew: false,
+            routed_tag: Some(own.tag),
+            state: None,
+            manner: Manner::default(),
+        };
+        let transmitted = host.transmit(self.links[receiver].host, OutKey(key), None, &how);
+        let passage = Passage::own(link.0, own.id, self.clock.millis);
+        self.record(host, receiver, &passage, transmitted)
+    }
+
+    /// Makes the record of a delivery that was transmitted, and not accepted at once.
+    fn record(
+        &mut self,
+        host: &mut H,
+        receiver: u32,
+        passage: &Passage<'_, H::Content>,
+        transmitted: Transmitted,
+    ) -> Offered {
+        let key = self.deliveries.insert(Delivery::direct(receiver, passage, false, 0));
+        let place = match transmitted {
+            Transmitted::Complete => Place::Sent,
+            Transmitted::Partial => Place::Transmitting,
+            Transmitted::Accepted => {
+                self.links[receiver].count_sent(&mut self.statistics, self.clock, passage.born);
+                self.accepted_at_once(host, OutKey(key));
+                return Offered::Done;
+            }
+        };
+        if place == Place::Sent {
+            self.links[receiver].count_sent(&mut self.statistics, self.clock, passage.born);
+        } else {
+            self.links[receiver].busy = index_of(key);
+        }
+        self.list_sent(index_of(key), place);
+        Offered::Tracked(InKey(key))
+    }
+}
