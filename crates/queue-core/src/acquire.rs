@@ -35,6 +35,7 @@ pub(crate) struct Acquisitions {
 }
 
 impl Acquisitions {
+    #[inline]
     pub(crate) fn add(&mut self, consumer: &mut Consumer, seq: Seq) -> AcqId {
         self.generation = self.generation.wrapping_add(1);
         let id = AcqId(crate::ids::aged(self.generation, self.all.vacant_key()));
@@ -59,6 +60,7 @@ impl Acquisitions {
         id
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, id: AcqId) -> Option<&mut Acquisition> {
         self.all.get_mut(id.index()).filter(|acquisition| acquisition.id == id)
     }
@@ -72,6 +74,7 @@ impl Acquisitions {
     }
 
     /// Ends one.
+    #[inline]
     pub(crate) fn remove(&mut self, index: usize, consumers: &mut Slab<Consumer>) -> Option<Acquisition> {
         let gone = self.all.try_remove(index)?;
         if let Some(next) = self.all.get_mut(gone.next) {

@@ -39,6 +39,7 @@ pub(crate) const FILE: u32 = u32::MAX;
 
 impl BodyRef {
     /// As two numbers, of which an entry of a queue is made.
+    #[inline]
     pub(crate) fn parts(self) -> (u64, u32) {
         match self {
             Self::Log { entry, part } => (entry, part.min(FILE - 1)),
@@ -46,6 +47,7 @@ impl BodyRef {
         }
     }
 
+    #[inline]
     pub(crate) fn of(number: u64, part: u32) -> Self {
         if part == FILE { Self::Large { file: number } } else { Self::Log { entry: number, part } }
     }

@@ -52,6 +52,20 @@ impl Holders {
     #[inline]
     pub(crate) fn insert(&mut self, seq: Seq, holder: usize) {
         let (at, bit) = split(seq);
+        match self.lanes[seq.lane()].get_mut(at) {
+            Some(block) => {
+                self.count += usize::from(block.held >> bit & 1 == 0);
+                block.held |= 1 << bit;
+                block.by[bit] = holder as u32;
+            }
+            None => self.insert_into_new(seq, holder),
+        }
+    }
+
+    /// The same where no neighbour of the message is held.
+    #[inline(never)]
+    fn insert_into_new(&mut self, seq: Seq, holder: usize) {
+        let (at, bit) = split(seq);
         let row = &mut self.lanes[seq.lane()];
         if row.last().is_some_and(|(last, block)| last < at && block.held == 0) {
             // The last one is kept until it is not the last any more, for mostly its next place is held soon.

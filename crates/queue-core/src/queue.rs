@@ -130,6 +130,7 @@ impl Queue {
     }
 
     /// There may be something for its consumers.
+    #[inline]
     pub(crate) fn wake(&mut self) {
         for (_, line) in &mut self.local.lines {
             line.wake();
@@ -232,6 +233,7 @@ impl Queue {
     }
 
     /// Whether only one consumer may have messages, and it is another one.
+    #[inline]
     pub(crate) fn is_inactive(&self, consumer: ConsumerId) -> bool {
         self.settings.single_active && self.local.candidates.first().is_some_and(|(_, active)| *active != consumer)
     }

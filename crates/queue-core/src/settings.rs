@@ -176,6 +176,7 @@ impl QueueSettings {
     }
 
     /// When a message that came at `time` and itself expires at `expires` does so here.
+    #[inline]
     pub(crate) fn expiry(&self, time: Millis, expires: Option<Millis>) -> Option<Millis> {
         let own = expires.or(self.default_ttl.map(|ttl| time.saturating_add(ttl)));
         match self.max_ttl.map(|ttl| time.saturating_add(ttl)) {

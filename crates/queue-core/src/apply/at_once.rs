@@ -81,6 +81,7 @@ impl Broker {
 impl Queue {
     /// The consumer that is to be given what comes next, whatever that is, if nothing is before it. Only where that is so without
     /// looking further: nobody browses, and nobody waits to hear that there is nothing.
+    #[inline]
     fn next_taker<'c>(&mut self, consumers: &'c mut Slab<Consumer>) -> Option<(usize, &'c mut Consumer)> {
         if self.has_free() || !self.local.browsers.is_empty() || !self.local.draining.is_empty() {
             return None;
@@ -90,12 +91,14 @@ impl Queue {
     }
 
     /// The place that a message is about to get.
+    #[inline]
     fn next_place(&self, entry: &crate::store::Entry) -> Seq {
         let lane = self.lane_of(entry);
         Seq::new(lane, self.lanes.next_in(lane))
     }
 
     /// Puts a plain message behind all others of its priority, held by the consumer that is the next to be given one.
+    #[inline]
     fn pass_plain(
         &mut self,
         entry: crate::store::Entry,

@@ -47,6 +47,7 @@ impl Queue {
     }
 
     /// A message that has just come.
+    #[inline]
     pub(super) fn entry(&self, facts: &Facts, body: BodyRef, time: Millis) -> Entry {
         let mut entry = Entry::new(body, facts.size, time);
         entry.durable = facts.durable;
@@ -63,6 +64,7 @@ impl Queue {
         entry
     }
 
+    #[inline]
     pub(crate) fn is_full(&self, messages: u64, bytes: u64) -> bool {
         self.settings.overflow == Overflow::Reject && self.is_beyond(messages, bytes)
     }

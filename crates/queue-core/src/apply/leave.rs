@@ -42,10 +42,12 @@ impl Queue {
         !std::mem::replace(&mut self.local.listed, true)
     }
 
+    #[inline]
     pub(super) fn lane_of(&self, entry: &Entry) -> usize {
         crate::ids::lane_of(if self.settings.priorities { entry.priority } else { crate::DEFAULT_PRIORITY })
     }
 
+    #[inline]
     pub(super) fn count_in(&mut self, size: u64) {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(size);

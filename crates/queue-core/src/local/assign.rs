@@ -335,6 +335,7 @@ impl Queue {
     }
 
     /// Whether there is a message that not only one consumer can have.
+    #[inline]
     pub(crate) fn has_free(&self) -> bool {
         self.lanes.free() > 0 || !self.local.groups.heads.is_empty()
     }

@@ -80,6 +80,7 @@ impl Open {
     }
 
     /// Adds the entry of a slot behind all others.
+    #[inline]
     fn push(&mut self, slot: usize, entry: Entry) {
         if self.items.is_empty() {
             self.row = Some(slot);
@@ -210,6 +211,7 @@ impl Chunk {
         }
     }
 
+    #[inline]
     fn open_mut(&mut self) -> &mut Open {
         self.unpack();
         match &mut self.entries {

@@ -59,6 +59,7 @@ pub(crate) struct Extra {
 }
 
 impl Entry {
+    #[inline]
     pub(crate) fn new(body: BodyRef, size: u64, arrived: Millis) -> Self {
         let (body, part) = body.parts();
         let mut entry = Self {
@@ -79,10 +80,12 @@ impl Entry {
         entry
     }
 
+    #[inline]
     pub(crate) fn body(&self) -> BodyRef {
         BodyRef::of(self.body, self.part)
     }
 
+    #[inline]
     pub(crate) fn gone(&self) -> Gone {
         Gone { body: self.body(), size: self.size(), shared: self.shared }
     }
@@ -91,6 +94,7 @@ impl Entry {
         (self.body, self.part) = body.parts();
     }
 
+    #[inline]
     pub(crate) fn size(&self) -> u64 {
         match (&self.extra, self.size) {
             (Some(extra), u32::MAX) => extra.size.unwrap_or(u32::MAX.into()),

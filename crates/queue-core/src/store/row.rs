@@ -15,12 +15,18 @@ impl<T> Default for Row<T> {
 
 impl<T> Row<T> {
     /// Where a number is, or would be. The last and the first are what is mostly asked for.
-    #[inline]
+    #[inline(always)] // Most of what is done with a message begins with it.
     fn place(&self, number: u64) -> Result<usize, usize> {
+        match self.0.back() {
+            Some((last, _)) if *last == number => Ok(self.0.len() - 1),
+            _ => self.search(number),
+        }
+    }
+
+    #[inline(never)]
+    fn search(&self, number: u64) -> Result<usize, usize> {
         let (Some((first, _)), Some((last, _))) = (self.0.front(), self.0.back()) else { return Err(0) };
-        if *last == number {
-            Ok(self.0.len() - 1)
-        } else if *first == number {
+        if *first == number {
             Ok(0)
         } else if *last < number {
             Err(self.0.len())

@@ -1,5 +1,6 @@
 //! Messages that are kept, and how many there are.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -15,6 +16,15 @@ static NEXT: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
     static OWN: &'static Tally = &TALLIES[NEXT.fetch_add(1, Ordering::Relaxed) % TALLIES.len()];
 }
+
+thread_local! {
+    /// Records of messages that are gone, with their memory: for the next ones.
+    static SPARE: RefCell<Vec<Arc<Whole>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How many of those a thread keeps, and for how many bytes each may have room.
+const MOST_SPARE: usize = 128;
+const SPARE_ROOM: usize = 1024;
 
 /// On a cache line of its own, or the processors would quarrel about it for each message.
 #[repr(align(128))]
@@ -106,14 +116,39 @@ impl Drop for Buffered {
 /// A message kept in one piece.
 #[derive(Debug)]
 pub(crate) struct Whole {
-    bytes: Box<[u8]>,
+    bytes: Vec<u8>,
     layout: Layout,
-    _weight: Weight,
+    weight: Weight,
 }
 
 impl Whole {
     pub(super) fn new(bytes: &[u8], layout: Layout) -> Arc<Self> {
-        Arc::new(Self { bytes: bytes.into(), layout, _weight: Weight::of_message(bytes.len()) })
+        if bytes.len() <= SPARE_ROOM
+            && let Ok(Some(mut spare)) = SPARE.try_with(|spare| spare.borrow_mut().pop())
+            && let Some(whole) = Arc::get_mut(&mut spare)
+        {
+            whole.bytes.extend_from_slice(bytes);
+            whole.layout = layout;
+            whole.weight = Weight::of_message(bytes.len());
+            return spare;
+        }
+        Self::with_layout(bytes.to_vec(), layout)
+    }
+
+    /// A message is needed no more where it was kept. If it is needed nowhere else, its memory is kept for another one.
+    pub(crate) fn recycle(mut message: Arc<Self>) {
+        let Some(whole) = Arc::get_mut(&mut message).filter(|whole| whole.bytes.capacity() <= SPARE_ROOM) else {
+            return;
+        };
+        whole.bytes.clear();
+        whole.weight = Weight::NOTHING;
+        // A thread that is ending keeps nothing.
+        let _ = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            if spare.len() < MOST_SPARE {
+                spare.push(message);
+            }
+        });
     }
 
     /// Of a message that goes out as it is.
@@ -124,7 +159,7 @@ impl Whole {
     /// Of bytes that are put together already.
     pub(crate) fn with_layout(bytes: Vec<u8>, layout: Layout) -> Arc<Self> {
         let weight = Weight::of_message(bytes.len());
-        Arc::new(Self { bytes: bytes.into(), layout, _weight: weight })
+        Arc::new(Self { bytes, layout, weight })
     }
 
     /// All sections.
@@ -146,32 +181,70 @@ impl AsRef<[u8]> for Whole {
 
 /// A message's share in what is kept; given back when dropped.
 #[derive(Debug)]
-pub(super) struct Weight(usize);
+pub(super) struct Weight {
+    /// 1, or 0 of one that is no message's.
+    messages: u64,
+    bytes: usize,
+}
 
 impl Weight {
+    /// That of no message.
+    const NOTHING: Self = Self { messages: 0, bytes: 0 };
+
     pub(super) fn of_message(bytes: usize) -> Self {
         Tally::add(1, bytes as u64);
-        Self(bytes)
+        Self { messages: 1, bytes }
     }
 
     /// Bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.0
+        self.bytes
     }
 
     pub(super) fn add(&mut self, bytes: usize) {
         Tally::add(0, bytes as u64);
-        self.0 += bytes;
+        self.bytes += bytes;
     }
 
     pub(super) fn remove(&mut self, bytes: usize) {
         Tally::add(0, (bytes as u64).wrapping_neg());
-        self.0 -= bytes;
+        self.bytes -= bytes;
     }
 }
 
 impl Drop for Weight {
     fn drop(&mut self) {
-        Tally::add(1_u64.wrapping_neg(), (self.0 as u64).wrapping_neg());
+        if self.messages > 0 {
+            Tally::add(self.messages.wrapping_neg(), (self.bytes as u64).wrapping_neg());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_takes_the_memory_of_one_that_is_gone() {
+        let first = Whole::new(&[1; 100], Layout::plain(0));
+        let at = first.bytes().as_ptr();
+        Whole::recycle(first);
+        let second = Whole::new(&[2; 50], Layout::plain(7));
+        assert_eq!((second.bytes(), second.layout().message_format), (&[2; 50][..], 7));
+        assert_eq!(second.bytes().as_ptr(), at);
+    }
+
+    #[test]
+    fn the_memory_of_a_message_that_somebody_else_has_is_not_taken() {
+        let first = Whole::new(&[1; 100], Layout::plain(0));
+        Whole::recycle(Arc::clone(&first));
+        let second = Whole::new(&[2; 100], Layout::plain(0));
+        assert_eq!((first.bytes(), second.bytes()), (&[1; 100][..], &[2; 100][..]));
+    }
+
+    #[test]
+    fn the_memory_of_large_messages_is_given_back() {
+        Whole::recycle(Whole::new(&[1; SPARE_ROOM + 1], Layout::plain(0)));
+        assert!(SPARE.with_borrow(|spare| spare.is_empty()));
     }
 }

@@ -70,6 +70,7 @@ impl ShardHost {
     }
 
     /// Sends the message being offered, which comes out of a queue, if it can go in one frame at once.
+    #[inline]
     pub(super) fn send_stored(&mut self, link: LinkRef, key: OutKey, how: &Transmit<'_>) -> bool {
         let Self { offered, conns, dirty, .. } = self;
         let (Offered::Stored(stored), Some(tag)) = (&*offered, how.routed_tag) else { return false };
@@ -87,6 +88,20 @@ impl ShardHost {
             conn.message_sent(LinkId(link.link), stored.whole.bytes());
         }
         sent
+    }
+
+    /// Has a message out of a queue be the one being offered, until another one is, or [`ShardHost::offer_nothing`].
+    #[inline]
+    pub(crate) fn offer_stored(&mut self, message: Stored) {
+        match &mut self.offered {
+            Offered::Stored(before) => *before = message,
+            offered => *offered = Offered::Stored(message),
+        }
+    }
+
+    /// Nothing is being offered any more.
+    pub(crate) fn offer_nothing(&mut self) {
+        self.offered = Offered::Nothing;
     }
 
     /// Does something with a message out of a queue as the one being offered.

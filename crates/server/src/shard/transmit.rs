@@ -20,6 +20,9 @@ impl ShardHost {
         content: Option<&Content<LinkRef>>,
         how: &Transmit<'_>,
     ) -> Transmitted {
+        if content.is_none() && self.send_stored(link, key, how) {
+            return Transmitted::Complete;
+        }
         let Self { offered, conns, dirty, buffer, .. } = self;
         if let (None, Offered::Borrowed { start, end, layout, .. }) = (content, &*offered)
             && (how.routed_tag.is_some() || !layout.needs_edit(how.annotate))
@@ -53,9 +56,6 @@ impl ShardHost {
         content: Option<&Content<LinkRef>>,
         how: &Transmit<'_>,
     ) -> Transmitted {
-        if content.is_none() && self.send_stored(link, key, how) {
-            return Transmitted::Complete;
-        }
         let id = LinkId(link.link);
         let edit = self.edit(link, content, how);
         let mut sent = None;

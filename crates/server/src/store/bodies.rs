@@ -244,20 +244,22 @@ impl Bodies {
     }
 
     /// A message of an entry that is in no log is needed no more.
+    #[inline]
     fn transient_gone(&mut self, at: usize, part: u32) {
-        let is_empty = match self.transient.get_mut(at) {
+        match self.transient.get_mut(at) {
             Some(Transient::One(message)) if part == 0 => {
                 self.transient_bytes -= size(message);
-                true
+                if let Transient::One(message) = self.transient.remove(at) {
+                    Whole::recycle(message);
+                }
             }
             Some(Transient::Several(parts)) => {
                 self.transient_bytes -= parts.take(part);
-                parts.left == 0
+                if parts.left == 0 {
+                    self.transient.remove(at);
+                }
             }
-            _ => false,
-        };
-        if is_empty {
-            self.transient.remove(at);
+            _ => {}
         }
     }
 

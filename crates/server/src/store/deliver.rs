@@ -135,6 +135,7 @@ impl Node {
     }
 
     /// A queue has chosen a message for a receiver.
+    #[inline]
     pub(super) fn assigned(&mut self, side: Side, assignment: Assignment) {
         let link = self.consumers.link_of(side, assignment.consumer);
         let Some(receiver) = link.and_then(|link| self.receiver_mut(link)) else { return };

@@ -398,6 +398,7 @@ impl Node {
     }
 
     /// Does something to the queues that live in memory alone, and what comes of it.
+    #[inline]
     pub(super) fn at_once<R>(&mut self, call: impl FnOnce(&mut Broker, &mut Vec<Event>) -> R) -> R {
         let mut events = std::mem::take(&mut self.output.events);
         let result = call(&mut self.brokers[Side::Memory as usize], &mut events);

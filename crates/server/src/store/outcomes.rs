@@ -16,7 +16,7 @@ use super::transactional::TransactionalState;
 impl Node {
     /// A receiver says something of a delivery, or settles it, or both.
     pub(super) fn receiver_says(&mut self, now: Now, link: u32, id: u32, state: Option<DeliveryState>, settled: bool) {
-        if settled && state == Some(DeliveryState::Accepted) && self.accepted_plain(link, id) {
+        if settled && matches!(state, Some(DeliveryState::Accepted)) && self.accepted_plain(link, id) {
             return;
         }
         let time = self.time(now);

@@ -206,9 +206,10 @@ fn deliver_plain(
     let first = answers.keys.len();
     for Plain { id, tag, message } in plain {
         let own = OwnDelivery { id, tag: &tag };
-        let answer = host.offering(Leaving::Whole(message), |host| core.deliver_own(now, host, key, own));
-        answers.keys.push((id, key_of(answer)));
+        host.offer_stored(message);
+        answers.keys.push((id, key_of(core.deliver_own(now, host, key, own))));
     }
+    host.offer_nothing();
     answers.told.push(Told { link, keys: first..answers.keys.len(), room: core.may_send(key) });
 }
 
