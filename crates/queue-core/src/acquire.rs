@@ -35,7 +35,7 @@ pub(crate) struct Acquisitions {
 }
 
 impl Acquisitions {
-    #[inline]
+    #[inline(always)] // Each message comes by here.
     pub(crate) fn add(&mut self, consumer: &mut Consumer, seq: Seq) -> AcqId {
         self.generation = self.generation.wrapping_add(1);
         let id = AcqId(crate::ids::aged(self.generation, self.all.vacant_key()));
@@ -74,7 +74,7 @@ impl Acquisitions {
     }
 
     /// Ends one.
-    #[inline]
+    #[inline(always)] // Each message comes by here.
     pub(crate) fn remove(&mut self, index: usize, consumers: &mut Slab<Consumer>) -> Option<Acquisition> {
         let gone = self.all.try_remove(index)?;
         if let Some(next) = self.all.get_mut(gone.next) {

@@ -49,7 +49,7 @@ impl Holders {
     }
 
     /// A message is held from now on. Acquisitions have indices of 32 bits.
-    #[inline]
+    #[inline(always)] // Each message comes by here.
     pub(crate) fn insert(&mut self, seq: Seq, holder: usize) {
         let (at, bit) = split(seq);
         match self.lanes[seq.lane()].get_mut(at) {
@@ -78,7 +78,7 @@ impl Holders {
     }
 
     /// A message is not held any more. Who held it.
-    #[inline]
+    #[inline(always)] // Each message comes by here.
     pub(crate) fn remove(&mut self, seq: Seq) -> Option<usize> {
         let (at, bit) = split(seq);
         let row = self.lanes.get_mut(seq.lane())?;

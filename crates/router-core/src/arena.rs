@@ -85,6 +85,11 @@ impl<T> Arena<T> {
         key(self.generation.wrapping_add(1).max(1), index as u32)
     }
 
+    /// No insertion gets the key that the next one would get.
+    pub(crate) fn skip_key(&mut self) {
+        self.generation = self.generation.wrapping_add(1).max(1);
+    }
+
     /// Removes the value with this key.
     pub(crate) fn remove(&mut self, key: u64) -> Option<T> {
         let value = self.take(key)?;

@@ -54,6 +54,9 @@ pub trait Host {
     /// [`Core::may_send`](crate::Core::may_send) says.
     fn room(&mut self, _link: Self::Link) {}
 
+    /// The opposite, told where a delivery was passed on ([`Transmitted::Passed`]).
+    fn no_room(&mut self, _link: Self::Link) {}
+
     /// Passes on what a flow of the peer of the other one of two links that are one had as properties.
     fn say_with_flow(&mut self, _link: Self::Link, _properties: Map) {}
 
@@ -137,6 +140,8 @@ pub struct Transmit<'a> {
     pub state: Option<&'a DeliveryState>,
     /// How the sender wants it dealt with, if the link is one with another.
     pub manner: Manner,
+    /// The answer may be [`Transmitted::Passed`].
+    pub may_pass: bool,
 }
 
 impl Transmit<'_> {
@@ -183,8 +188,23 @@ pub enum Transmitted {
     /// All of it was taken, and its receiver has accepted and settled it at once: nothing more is said of it. Only for messages
     /// that are complete and not settled.
     Accepted,
+    /// As `Accepted`, and the message now being offered goes on as it is, as a delivery of the surroundings' own. Only if
+    /// [`Transmit::may_pass`].
+    Passed(PassedOn),
     /// The host goes on by itself and calls [`Core::transmitted`](crate::Core::transmitted) at the end.
     Partial,
+}
+
+/// A delivery of the surroundings' own that comes of one to them. The core's key for it is the number of the key that the other
+/// one was given: see [`Host::transmit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassedOn {
+    /// The link that it comes on.
+    pub link: LinkKey,
+    /// Handed back in [`Host::update_incoming`].
+    pub id: u32,
+    /// Delivery tag.
+    pub tag: [u8; 8],
 }
 
 /// Log modules the core writes to.

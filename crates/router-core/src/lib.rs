@@ -80,7 +80,9 @@ pub use crate::address::pattern::{Pattern, PatternTree};
 pub use crate::core::{Core, ObjectCounts, ObjectSizes};
 pub use delays::Delays;
 pub use edge::{Bound, Destinations, EdgeEvent};
-pub use host::{Host, Level, Module, Offer, Offered, OwnTag, SubscriberDelivery, Transmit, Transmitted, stamp_of};
+pub use host::{
+    Host, Level, Module, Offer, Offered, OwnTag, PassedOn, SubscriberDelivery, Transmit, Transmitted, stamp_of,
+};
 pub use info::{
     AddressConfigError, AttachInfo, AutoLinkError, AutoLinkState, BindingError, ConnectionInfo, ExchangeError,
     LinkRouteError, LinkTerms, MatchMethod, Mode, NewAddressConfig, NewAutoLink, NewBinding, NewExchange, NewLinkRoute,

@@ -10,7 +10,7 @@ use crate::core::Core;
 use crate::delivery::{Delivery, Outcome, Place};
 use crate::forward::Passage;
 use crate::settle::End;
-use crate::{Host, InKey, LinkKey, Now, Offer, Offered, OutKey, Transmit, Transmitted};
+use crate::{Host, InKey, LinkKey, Now, Offer, Offered, OutKey, PassedOn, Transmit, Transmitted};
 
 /// A delivery of the surroundings' own, all of which is there, and which is not settled.
 #[derive(Clone, Copy, Debug)]
@@ -75,11 +75,22 @@ impl<H: Host> Core<H> {
             routed_tag: said.tag,
             state: said.state,
             manner: said.manner,
+            may_pass: passage.content.is_none(),
         };
-        let transmitted = host.transmit(link.host, OutKey(key), passage.content, &how);
-        if transmitted != Transmitted::Accepted {
-            return self.record(host, receiver, passage, transmitted);
+        match host.transmit(link.host, OutKey(key), passage.content, &how) {
+            Transmitted::Accepted => self.accepted_handed_in(host, receiver, passage),
+            Transmitted::Passed(on) => {
+                self.accepted_handed_in(host, receiver, passage);
+                self.pass_on(host, key, on);
+            }
+            transmitted => return self.record(host, receiver, passage, transmitted),
         }
+        Offered::Done
+    }
+
+    /// A delivery was accepted as it was handed in.
+    #[inline(always)] // There are two ways to it, both of them hot.
+    fn accepted_handed_in(&mut self, host: &mut H, receiver: u32, passage: &Passage<'_, H::Content>) {
         let (link, router, clock) = (&mut self.links[receiver], &mut self.statistics, self.clock);
         link.count_sent(router, clock, passage.born);
         link.count_outcome(router, Outcome::Accepted);
@@ -88,7 +99,21 @@ impl<H: Host> Core<H> {
         let state = Some(DeliveryState::Accepted);
         let (sender, delivery_id, born) = (passage.link, passage.delivery_id, passage.born);
         self.end(host, End { sender, delivery_id, settled: false, stuck: false, born, state });
-        Offered::Done
+    }
+
+    /// The message now being offered goes on, as a delivery of the surroundings' own. `key` is the key that is given next.
+    fn pass_on(&mut self, host: &mut H, key: u64, on: PassedOn) {
+        let PassedOn { link, id, tag } = on;
+        self.deliver_own(self.now(), host, link, OwnDelivery { id, tag: &tag });
+        if self.deliveries.next_key() == key {
+            // There was no link to go on by. The key is nobody's.
+            self.deliveries.skip_key();
+        }
+        if !self.may_send(link)
+            && let Some(link) = self.links.get(link.0)
+        {
+            host.no_room(link.host);
+        }
     }
 
     /// As [`Core::deliver`], for a delivery of the surroundings' own on a link that is one with that of a peer.
@@ -121,6 +146,7 @@ impl<H: Host> Core<H> {
             routed_tag: Some(own.tag),
             state: None,
             manner: Manner::default(),
+            may_pass: false,
         };
         let transmitted = host.transmit(self.links[receiver].host, OutKey(key), None, &how);
         let passage = Passage::own(link.0, own.id, self.clock.millis);
@@ -139,7 +165,7 @@ impl<H: Host> Core<H> {
         let place = match transmitted {
             Transmitted::Complete => Place::Sent,
             Transmitted::Partial => Place::Transmitting,
-            Transmitted::Accepted => {
+            Transmitted::Accepted | Transmitted::Passed(_) => {
                 self.links[receiver].count_sent(&mut self.statistics, self.clock, passage.born);
                 self.accepted_at_once(host, OutKey(key));
                 return Offered::Done;

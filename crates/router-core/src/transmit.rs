@@ -113,6 +113,7 @@ impl<H: Host> Core<H> {
             routed_tag: said.tag,
             state: said.state,
             manner: said.manner,
+            may_pass: false,
         };
         let transmitted = host.transmit(link.host, key, content, &how);
         if transmitted != Transmitted::Partial {
@@ -121,7 +122,8 @@ impl<H: Host> Core<H> {
         match transmitted {
             Transmitted::Complete if delivery.settled => self.settled_sent(host, key),
             Transmitted::Complete => self.list_sent(copy, Place::Sent),
-            Transmitted::Accepted => self.accepted_at_once(host, key),
+            // It was not to be passed on.
+            Transmitted::Accepted | Transmitted::Passed(_) => self.accepted_at_once(host, key),
             Transmitted::Partial => {
                 link.busy = copy;
                 self.list_sent(copy, Place::Transmitting);

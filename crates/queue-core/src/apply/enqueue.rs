@@ -47,12 +47,21 @@ impl Queue {
     }
 
     /// A message that has just come.
-    #[inline]
+    #[inline(always)] // Each message comes by here.
     pub(super) fn entry(&self, facts: &Facts, body: BodyRef, time: Millis) -> Entry {
         let mut entry = Entry::new(body, facts.size, time);
         entry.durable = facts.durable;
         entry.priority = facts.priority;
         entry.expires = self.settings.expiry(time, facts.expires_at).unwrap_or(crate::store::entry::NEVER);
+        if facts.group.is_some() || facts.deliver_at.is_some() || self.settings.last_value_key.is_some() {
+            self.add_extra(&mut entry, facts);
+        }
+        entry
+    }
+
+    /// Adds what most messages do not have.
+    #[inline(never)]
+    fn add_extra(&self, entry: &mut Entry, facts: &Facts) {
         let key = self.settings.last_value_key.as_deref().and_then(|name| Some(full_key(name, facts.key(name)?)));
         if facts.group.is_some() || facts.deliver_at.is_some() || key.is_some() {
             entry.change(|extra| {
@@ -61,7 +70,6 @@ impl Queue {
                 extra.key = key;
             });
         }
-        entry
     }
 
     #[inline]

@@ -317,7 +317,7 @@ impl Queue {
     }
 
     /// The first consumer of a line was given a message: it is the last one from now on, as long as it has credit.
-    #[inline]
+    #[inline(always)] // Each message comes by here.
     pub(crate) fn was_given(
         &mut self,
         line: usize,

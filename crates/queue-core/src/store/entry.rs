@@ -59,7 +59,7 @@ pub(crate) struct Extra {
 }
 
 impl Entry {
-    #[inline]
+    #[inline(always)] // Each message comes by here.
     pub(crate) fn new(body: BodyRef, size: u64, arrived: Millis) -> Self {
         let (body, part) = body.parts();
         let mut entry = Self {

@@ -39,7 +39,7 @@ impl Lanes {
     }
 
     /// The same for a message that is held from the beginning.
-    #[inline]
+    #[inline(always)] // Each message comes by here.
     pub(crate) fn push_held(&mut self, lane: usize, entry: Entry) -> Seq {
         let (number, _, slot) = self.push_entry(lane, entry);
         if let Some(chunk) = self.lanes[lane].chunks.last_mut() {
@@ -49,7 +49,7 @@ impl Lanes {
     }
 
     /// The number that it gets, and its chunk and slot.
-    #[inline]
+    #[inline(always)] // Each message comes by here.
     fn push_entry(&mut self, lane: usize, entry: Entry) -> (u64, u64, usize) {
         let to = &mut self.lanes[lane];
         let number = to.next;

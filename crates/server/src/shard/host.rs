@@ -266,6 +266,12 @@ impl Host for ShardHost {
         }
     }
 
+    fn no_room(&mut self, link: LinkRef) {
+        if let Some(store) = self.store_at(link.conn) {
+            store.no_room(link);
+        }
+    }
+
     fn edge(&mut self, event: EdgeEvent<'_>) {
         self.shared.tell(ShardEvent::Edge(event.into()));
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use queue_core::{Assignment, BodyRef, Candidate, ConsumerId, Match, Matcher, Millis};
-use router_core::Now;
+use router_core::{InKey, Now, OutKey, PassedOn};
 
 use super::acquisition::Acquired;
 use super::bodies::Bodies;
@@ -52,9 +52,39 @@ impl Node {
         }
     }
 
+    /// It would not.
+    pub(super) fn receiver_has_no_room(&mut self, link: u32) {
+        if let Some(receiver) = self.receiver_mut(link) {
+            receiver.room = false;
+        }
+    }
+
+    /// Has a message that has just come, and that a consumer was given, go on to that at once and as it came, if nothing is before
+    /// it and there is nothing special about the receiver. `key`: the core's for the message as it came, and as it goes on.
+    pub(super) fn pass_on(&mut self, key: OutKey, assignment: &Assignment) -> Option<PassedOn> {
+        let link = self.consumers.link_of(Side::Memory, assignment.consumer)?;
+        let is_first = !self.has_said_deliveries && !self.is_stopping;
+        let record = self.links.get_mut(link as usize).filter(|record| is_first && record.end == End::Open)?;
+        let Role::Receiver(receiver) = &mut record.role else { return None };
+        if !receiver.room || receiver.settled || receiver.txn.is_some() || !receiver.parked.is_empty() {
+            return None;
+        }
+        receiver.granted = receiver.granted.saturating_sub(1);
+        receiver.credit = receiver.credit.saturating_sub(1);
+        receiver.sent += 1;
+        let id = remember(receiver, assignment, Some(InKey(key.0)), None);
+        let (tag, wants_more) = (receiver.sent.to_be_bytes(), receiver.granted <= AHEAD / 2);
+        let on = PassedOn { link: record.key, id, tag };
+        if wants_more {
+            self.make_ready(link);
+        }
+        Some(on)
+    }
+
     /// What came of deliveries that were told.
     pub(super) fn told(&mut self, answers: &mut Answers) {
         let Answers { told, keys } = answers;
+        self.has_said_deliveries = false;
         for Told { link, keys: of, room } in told.drain(..) {
             let Some(receiver) = self.receiver_mut(link) else { continue };
             receiver.room = room;
@@ -189,12 +219,13 @@ impl Node {
             let (side, settled, tag) = (receiver.place.side, receiver.settled, receiver.sent.to_be_bytes());
             let key = record.key;
             let txn = receiver.txn.filter(|_| assignment.acquisition.is_some());
-            let id = (!settled || large).then(|| remember(receiver, &assignment, txn));
+            let id = (!settled || large).then(|| remember(receiver, &assignment, None, txn));
             receiver.streaming.extend(id.filter(|_| large).map(|id| (id, None)));
             let state = match (txn, assignment.acquisition) {
                 (Some(txn), Some(of)) => self.transactions.acquire(txn, of, Acquired { side, link, id }),
                 _ => None,
             };
+            self.has_said_deliveries = true;
             self.says.push(Say::Deliver(Deliver { key, link, id, tag, settled, state, message }));
             match (settled && !large, assignment.acquisition, txn) {
                 (true, Some(acquisition), Some(txn)) => self.retire_settled(txn, side, acquisition, link),
@@ -213,7 +244,7 @@ impl Node {
     /// Sends the first of what was chosen for a receiver, as far as that is in memory, and neither leaves settled nor is part of a
     /// transaction: what most is. How many, and their bytes.
     fn send_plain(&mut self, link: u32, time: Millis) -> (usize, usize) {
-        let Self { links, bodies, says, plain, .. } = self;
+        let Self { links, bodies, says, plain, has_said_deliveries, .. } = self;
         let (mut count, mut bytes) = (0, 0);
         let Some(record) = links.get_mut(link as usize).filter(|record| record.end == End::Open) else { return (0, 0) };
         let Role::Receiver(receiver) = &mut record.role else { return (0, 0) };
@@ -230,10 +261,11 @@ impl Node {
             receiver.credit = receiver.credit.saturating_sub(1);
             receiver.sent += 1;
             let message = leaving(Arc::clone(whole), &next, time);
-            let id = remember(receiver, &next, None);
+            let id = remember(receiver, &next, None, None);
             plain.push(Plain { id, tag: receiver.sent.to_be_bytes(), message });
         }
         if count > 0 {
+            *has_said_deliveries = true;
             says.push(Say::DeliverPlain { key: record.key, link, count });
         }
         (count, bytes)
@@ -279,10 +311,11 @@ impl Node {
     }
 }
 
-fn remember(receiver: &mut Receiver, assignment: &Assignment, acquired_in: Option<u64>) -> u32 {
+#[inline]
+fn remember(receiver: &mut Receiver, assignment: &Assignment, key: Option<InKey>, acquired_in: Option<u64>) -> u32 {
     let unsettled = Unsettled {
         acquisition: assignment.acquisition,
-        key: None,
+        key,
         answered: false,
         in_txn: false,
         acquired_in,

@@ -184,6 +184,11 @@ impl Store {
         self.with(|node| node.receiver_has_room(link.link));
     }
 
+    /// The next delivery on a link would not leave at once.
+    pub(crate) fn no_room(&self, link: LinkRef) {
+        self.with(|node| node.receiver_has_no_room(link.link));
+    }
+
     /// A delivery.
     pub(crate) fn receive(
         &self,

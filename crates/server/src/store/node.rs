@@ -57,6 +57,8 @@ pub(super) struct Node {
     pub(super) says: Vec<Say>,
     /// The plain deliveries among that, in order.
     pub(super) plain: Vec<Plain>,
+    /// Some deliveries were said of which it is not known yet what came of that: others must not overtake them.
+    pub(super) has_said_deliveries: bool,
     /// Where what was said, and what came of it, is put: kept for its memory.
     pub(super) spare: (Speech, Answers),
     /// Receivers for which something may be done.
@@ -191,6 +193,7 @@ impl Node {
             templates: Templates::default(),
             says: Vec::new(),
             plain: Vec::new(),
+            has_said_deliveries: false,
             spare: Default::default(),
             ready: VecDeque::new(),
             draining: Vec::new(),

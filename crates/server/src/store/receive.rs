@@ -124,7 +124,7 @@ impl Node {
         let plain = if how.state.is_none() { self.plain_destination(link) } else { None };
         let content = match (content, plain) {
             (Content::Whole(whole), Some(queue)) => {
-                return self.take_plain(self.time(now), arrival, queue, opaque::kept(whole));
+                return self.take_plain(self.time(now), arrival, queue, opaque::kept(whole), how.may_pass);
             }
             (content, _) => content,
         };
@@ -150,12 +150,19 @@ impl Node {
     }
 
     /// Takes a message for such a queue.
-    fn take_plain(&mut self, time: Millis, arrival: Arrival, queue: QueueId, whole: Arc<Whole>) -> Transmitted {
+    fn take_plain(
+        &mut self,
+        time: Millis,
+        arrival: Arrival,
+        queue: QueueId,
+        whole: Arc<Whole>,
+        may_pass: bool,
+    ) -> Transmitted {
         let Some(sender) = self.sender_mut(arrival.link) else { return Transmitted::Complete };
         sender.note_arrival();
         sender.note_size(whole.bytes().len() as u64);
         match facts_of(whole.bytes(), |bytes| Facts::of_whole(bytes, time, &sender.look.wanted)) {
-            Ok(facts) => self.take_at_once(time, arrival, queue, whole, facts),
+            Ok(facts) => self.take_at_once(time, arrival, queue, whole, facts, may_pass),
             Err(error) => {
                 self.refuse(arrival, error);
                 Transmitted::Complete
@@ -163,7 +170,7 @@ impl Node {
         }
     }
 
-    /// Puts a message into a queue that lives in memory alone. `Complete`: what there was to be said of it is said.
+    /// Puts a message into a queue that lives in memory alone. `may_pass`: it may go on at once. `Complete`: what there was to be said of it is said.
     fn take_at_once(
         &mut self,
         time: Millis,
@@ -171,14 +178,18 @@ impl Node {
         queue: QueueId,
         whole: Arc<Whole>,
         facts: Facts,
+        may_pass: bool,
     ) -> Transmitted {
         let at = EntryIndex(self.bodies.keep_one(whole));
         match self.at_once(|broker, events| broker.enqueue_at_once(at, time, queue, facts, events)) {
             Ok(assignment) => {
+                self.arrival_over(arrival.link);
                 if let Some(assignment) = assignment {
+                    if may_pass && let Some(on) = self.pass_on(arrival.key, &assignment) {
+                        return Transmitted::Passed(on);
+                    }
                     self.assigned(Side::Memory, assignment);
                 }
-                self.arrival_over(arrival.link);
                 if arrival.settled { Transmitted::Complete } else { Transmitted::Accepted }
             }
             Err(refused) => {
@@ -246,7 +257,7 @@ impl Node {
     /// Has a message put into one queue: at once if that lives in memory alone.
     fn put(&mut self, time: Millis, to: Place, arrival: Arrival, whole: Arc<Whole>, facts: Facts) -> Transmitted {
         if self.is_direct(to.side) {
-            return self.take_at_once(time, arrival, to.queue, whole, facts);
+            return self.take_at_once(time, arrival, to.queue, whole, facts, false);
         }
         if self.finds_no_memory(whole.bytes().len() as u64) {
             self.refuse(arrival, self.no_memory());
