@@ -13,7 +13,7 @@ pub(crate) mod sweep;
 mod templates;
 mod transaction;
 
-pub use at_once::AcceptedAtOnce;
+pub use at_once::{AcceptedAtOnce, Came};
 
 use crate::body::{Body, BodyRef};
 use crate::broker::Broker;

@@ -49,7 +49,7 @@ mod store;
 mod topics;
 mod wire;
 
-pub use apply::AcceptedAtOnce;
+pub use apply::{AcceptedAtOnce, Came};
 pub use body::{Body, BodyRef};
 pub use broker::{Broker, Node, Room};
 pub use command::{Adopt, Command, Enqueue, Orphans, Outcome, Selection, Settle, Target, decode_batch, encode_batch};

@@ -7,14 +7,29 @@ use crate::broker::Broker;
 use crate::command::{Enqueue, Target};
 use crate::consumer::Consumer;
 use crate::facts::Facts;
-use crate::ids::{AcqId, EntryIndex, Millis, QueueId, Seq};
+use crate::ids::{AcqId, ConsumerId, EntryIndex, Millis, QueueId, Seq};
 use crate::local::Assignment;
 use crate::output::{Event, Refused};
 use crate::queue::Queue;
 use crate::settings::Lifetime;
+use crate::store::Entry;
 use slab::Slab;
 use smallvec::smallvec;
 use std::collections::VecDeque;
+
+/// Who has a message that came in at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// Nobody yet.
+    Waits,
+    /// A consumer, with one credit less. [`Broker::assignment`] says more of the message: it is as it came.
+    Given {
+        /// Who has it.
+        consumer: ConsumerId,
+        /// By what to say what became of it.
+        acquisition: AcqId,
+    },
+}
 
 /// What became of a message that was accepted at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +53,7 @@ impl Broker {
         to: QueueId,
         facts: Facts,
         events: &mut Vec<Event>,
-    ) -> Result<Option<Assignment>, Refused> {
+    ) -> Result<Came, Refused> {
         let body = BodyRef::Log { entry: at.0, part: 0 };
         let queue =
             self.queues.get_mut(&to).filter(|queue| facts.duplicate_id.is_none() && !queue.is_full(1, facts.size));
@@ -47,12 +62,13 @@ impl Broker {
             if queue.is_plain(&entry) {
                 if let Some((line, consumer)) = queue.next_taker(&mut self.consumers) {
                     let acquisition = self.acquisitions.add(consumer, queue.next_place(&entry));
-                    return Ok(Some(queue.pass_plain(entry, acquisition, (line, consumer), events)));
+                    queue.pass_plain(entry, acquisition, (line, consumer), events);
+                    return Ok(Came::Given { consumer: consumer.id, acquisition });
                 }
                 if queue.join_plain(entry, events) {
                     self.ready.push_back(to);
                 }
-                return Ok(None);
+                return Ok(Came::Waits);
             }
         }
         let enqueue = Enqueue { to: smallvec![Target::Queue(to)], facts, body: Body::Here };
@@ -60,7 +76,16 @@ impl Broker {
         let applied = self.enqueue(&enqueue, &mut context);
         self.bury_all(&mut context);
         events.append(&mut self.late);
-        applied.map(|_| None)
+        applied.map(|_| Came::Waits)
+    }
+
+    /// What a consumer holds.
+    pub fn assignment(&mut self, acquisition: AcqId) -> Option<Assignment> {
+        let held = self.acquisitions.get_mut(acquisition)?;
+        let (consumer, seq) = (held.consumer, held.seq);
+        let queue = self.queues.get_mut(&held.queue)?;
+        let (id, returned) = (queue.id, queue.lanes.was_returned(seq));
+        Some(Assignment::new(id, consumer, seq, Some(acquisition), queue.lanes.get(seq)?, returned))
     }
 
     /// Has a message that a consumer holds be accepted at once. `None` if there is more to it: then it takes a command.
@@ -92,7 +117,7 @@ impl Queue {
 
     /// The place that a message is about to get.
     #[inline]
-    fn next_place(&self, entry: &crate::store::Entry) -> Seq {
+    fn next_place(&self, entry: &Entry) -> Seq {
         let lane = self.lane_of(entry);
         Seq::new(lane, self.lanes.next_in(lane))
     }
@@ -101,17 +126,16 @@ impl Queue {
     #[inline]
     fn pass_plain(
         &mut self,
-        entry: crate::store::Entry,
+        entry: Entry,
         acquisition: AcqId,
         (line, consumer): (usize, &mut Consumer),
         events: &mut Vec<Event>,
-    ) -> Assignment {
+    ) {
         self.count_in(entry.size());
-        let mut assignment = Assignment::new(self.id, consumer.id, Seq::FIRST, Some(acquisition), &entry, false);
         let lane = self.lane_of(&entry);
-        assignment.seq = self.lanes.push_held(lane, entry);
-        self.was_given(line, consumer, &assignment, acquisition);
+        let seq = self.lanes.push_held(lane, entry);
+        self.was_given(line, consumer, seq, acquisition);
+        self.local.delivered += 1;
         events.extend(self.fullness());
-        assignment
     }
 }

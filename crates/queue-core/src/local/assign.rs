@@ -267,7 +267,7 @@ enum Asked {
 
 impl Local {
     #[inline]
-    pub(crate) fn count_delivered(&mut self, assignment: &Assignment) {
+    fn count_delivered(&mut self, assignment: &Assignment) {
         self.delivered += 1;
         self.redelivered += u64::from(assignment.redelivered);
     }
@@ -298,7 +298,8 @@ impl Queue {
         let (seq, entry, returned) = self.lanes.take_first_plain(now)?;
         let acquisition = acquisitions.add(consumer, seq);
         let assignment = Assignment::new(self.id, consumer.id, seq, Some(acquisition), entry, returned);
-        self.was_given(line, consumer, &assignment, acquisition);
+        self.was_given(line, consumer, seq, acquisition);
+        self.local.count_delivered(&assignment);
         Some(assignment)
     }
 
@@ -318,15 +319,8 @@ impl Queue {
 
     /// The first consumer of a line was given a message: it is the last one from now on, as long as it has credit.
     #[inline(always)] // Each message comes by here.
-    pub(crate) fn was_given(
-        &mut self,
-        line: usize,
-        consumer: &mut Consumer,
-        assignment: &Assignment,
-        acquisition: AcqId,
-    ) {
-        self.local.holders.insert(assignment.seq, acquisition.index());
-        self.local.count_delivered(assignment);
+    pub(crate) fn was_given(&mut self, line: usize, consumer: &mut Consumer, seq: Seq, acquisition: AcqId) {
+        self.local.holders.insert(seq, acquisition.index());
         consumer.credit -= 1;
         consumer.listed = consumer.credit > 0;
         if let Some((_, line)) = self.local.lines.get_mut(line) {

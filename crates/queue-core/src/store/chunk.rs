@@ -80,7 +80,7 @@ impl Open {
     }
 
     /// Adds the entry of a slot behind all others.
-    #[inline(always)] // Each message comes by here.
+    #[inline]
     fn push(&mut self, slot: usize, entry: Entry) {
         if self.items.is_empty() {
             self.row = Some(slot);
@@ -114,6 +114,7 @@ impl Chunk {
     }
 
     /// Puts a message into a slot behind all that have been used.
+    #[inline(always)] // Each message comes by here.
     pub(crate) fn push(&mut self, slot: usize, entry: Entry) {
         if let BodyRef::Log { entry, .. } = entry.body() {
             self.oldest_body = self.oldest_body.min(entry);
@@ -168,9 +169,14 @@ impl Chunk {
     #[inline(always)] // Each message comes by here.
     pub(crate) fn leave(&mut self, slot: usize) {
         self.present.clear(slot);
-        self.free.clear(slot);
         self.held.clear(slot);
-        self.returned.clear(slot);
+        // Mostly there are none of these.
+        if !self.free.is_empty() {
+            self.free.clear(slot);
+        }
+        if !self.returned.is_empty() {
+            self.returned.clear(slot);
+        }
         self.shrink();
     }
 

@@ -105,16 +105,16 @@ impl<T> Row<T> {
 
 impl<T: Default> Row<T> {
     /// What is at a number, if need be something new.
-    #[inline]
+    #[inline(always)] // Each message comes by here.
     pub(crate) fn get_or_default(&mut self, number: u64) -> &mut T {
-        let place = match self.place(number) {
-            Ok(place) => place,
-            Err(place) => {
-                self.0.insert(place, (number, T::default()));
-                place
-            }
-        };
+        let place = self.place(number).unwrap_or_else(|place| self.insert_default(place, number));
         &mut self.0[place].1
+    }
+
+    #[inline(never)]
+    fn insert_default(&mut self, place: usize, number: u64) -> usize {
+        self.0.insert(place, (number, T::default()));
+        place
     }
 }
 

@@ -123,8 +123,12 @@ proptest! {
                     let mut out = Output::default();
                     logged.broker.apply(at, now, &[command], &mut out);
                     logged.events.append(&mut out.events);
-                    let applied = came.map(|assignment| {
-                        passed.extend(assignment);
+                    let applied = came.map(|came| {
+                        if let Came::Given { consumer, acquisition } = came {
+                            let assignment = direct.broker.assignment(acquisition).unwrap();
+                            assert_eq!(assignment.consumer, consumer);
+                            passed.push(assignment);
+                        }
                         Done::Enqueued { copies: 1 }
                     });
                     prop_assert_eq!(&out.applied, &[applied]);

@@ -125,6 +125,13 @@ impl ShardHost {
     ) -> Transmitted {
         let edit = self.edit(link, content, how);
         let content = content.cloned().unwrap_or_else(|| self.take_offered());
+        let content = match content {
+            Content::Whole(whole) if edit.is_none() => {
+                let Some(store) = self.store_at(link.conn) else { return Transmitted::Complete };
+                return store.receive_whole(self.now, link, key, whole, how);
+            }
+            content => content,
+        };
         let (content, edit) = match (content, edit) {
             (Content::Whole(whole), Some(edit)) => {
                 let layout = whole.layout();

@@ -26,11 +26,7 @@ impl Node {
     /// Fills a sender's credit up, if there is room. It is done in large steps, so that few frames are spent on it.
     pub(super) fn give_credit(&mut self, link: u32) {
         let epoch = self.epoch;
-        let has_enough = |sender: &mut Sender| {
-            let Look { epoch: seen, limited, .. } = sender.look;
-            seen == epoch && !limited && sender.credit > sender.window / 2
-        };
-        if self.sender_mut(link).is_some_and(has_enough) {
+        if self.sender_mut(link).is_some_and(|sender| sender.has_enough(epoch)) {
             // As mostly.
             return;
         }
@@ -174,6 +170,13 @@ fn room(brokers: &[Broker; 2], place: Place) -> u64 {
 }
 
 impl Sender {
+    /// Whether there is nothing to be done about its credit, as mostly. `epoch`: the state of settings now.
+    #[inline]
+    pub(super) fn has_enough(&self, epoch: u64) -> bool {
+        let Look { epoch: seen, limited, .. } = self.look;
+        seen == epoch && !limited && self.credit > self.window / 2
+    }
+
     /// One of its credits is used, and a message is under way.
     #[inline]
     pub(super) fn note_arrival(&mut self) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use queue_core::{Assignment, BodyRef, Candidate, ConsumerId, Match, Matcher, Millis};
+use queue_core::{AcqId, Assignment, BodyRef, Candidate, ConsumerId, Match, Matcher, Millis};
 use router_core::{InKey, Now, OutKey, PassedOn};
 
 use super::acquisition::Acquired;
@@ -61,8 +61,8 @@ impl Node {
 
     /// Has a message that has just come, and that a consumer was given, go on to that at once and as it came, if nothing is before
     /// it and there is nothing special about the receiver. `key`: the core's for the message as it came, and as it goes on.
-    pub(super) fn pass_on(&mut self, key: OutKey, assignment: &Assignment) -> Option<PassedOn> {
-        let link = self.consumers.link_of(Side::Memory, assignment.consumer)?;
+    pub(super) fn pass_on(&mut self, key: OutKey, consumer: ConsumerId, acquisition: AcqId) -> Option<PassedOn> {
+        let link = self.consumers.link_of(Side::Memory, consumer)?;
         let is_first = !self.has_said_deliveries && !self.is_stopping;
         let record = self.links.get_mut(link as usize).filter(|record| is_first && record.end == End::Open)?;
         let Role::Receiver(receiver) = &mut record.role else { return None };
@@ -72,7 +72,7 @@ impl Node {
         receiver.granted = receiver.granted.saturating_sub(1);
         receiver.credit = receiver.credit.saturating_sub(1);
         receiver.sent += 1;
-        let id = remember(receiver, assignment, Some(InKey(key.0)), None);
+        let id = remember(receiver, Some(acquisition), Some(InKey(key.0)), None);
         let (tag, wants_more) = (receiver.sent.to_be_bytes(), receiver.granted <= AHEAD / 2);
         let on = PassedOn { link: record.key, id, tag };
         if wants_more {
@@ -219,7 +219,7 @@ impl Node {
             let (side, settled, tag) = (receiver.place.side, receiver.settled, receiver.sent.to_be_bytes());
             let key = record.key;
             let txn = receiver.txn.filter(|_| assignment.acquisition.is_some());
-            let id = (!settled || large).then(|| remember(receiver, &assignment, None, txn));
+            let id = (!settled || large).then(|| remember(receiver, assignment.acquisition, None, txn));
             receiver.streaming.extend(id.filter(|_| large).map(|id| (id, None)));
             let state = match (txn, assignment.acquisition) {
                 (Some(txn), Some(of)) => self.transactions.acquire(txn, of, Acquired { side, link, id }),
@@ -261,7 +261,7 @@ impl Node {
             receiver.credit = receiver.credit.saturating_sub(1);
             receiver.sent += 1;
             let message = leaving(Arc::clone(whole), &next, time);
-            let id = remember(receiver, &next, None, None);
+            let id = remember(receiver, next.acquisition, None, None);
             plain.push(Plain { id, tag: receiver.sent.to_be_bytes(), message });
         }
         if count > 0 {
@@ -312,15 +312,8 @@ impl Node {
 }
 
 #[inline]
-fn remember(receiver: &mut Receiver, assignment: &Assignment, key: Option<InKey>, acquired_in: Option<u64>) -> u32 {
-    let unsettled = Unsettled {
-        acquisition: assignment.acquisition,
-        key,
-        answered: false,
-        in_txn: false,
-        acquired_in,
-        taken_back: false,
-    };
+fn remember(receiver: &mut Receiver, acquisition: Option<AcqId>, key: Option<InKey>, acquired_in: Option<u64>) -> u32 {
+    let unsettled = Unsettled { acquisition, key, answered: false, in_txn: false, acquired_in, taken_back: false };
     receiver.unsettled.insert(unsettled) as u32
 }
 

@@ -77,6 +77,7 @@ use queue_core::Broker;
 use queue_log::{Disk, OpenError};
 use router_core::{LinkKey, Now, OpenLink, OutKey, Transmit, Transmitted};
 
+use crate::content::Whole;
 use crate::shard::{LinkRef, ShardHost, Shards};
 use journal::Journal;
 use node::Node;
@@ -189,7 +190,20 @@ impl Store {
         self.with(|node| node.receiver_has_no_room(link.link));
     }
 
-    /// A delivery.
+    /// A delivery, all of which is there.
+    #[inline]
+    pub(crate) fn receive_whole(
+        &self,
+        now: Now,
+        link: LinkRef,
+        key: OutKey,
+        whole: Arc<Whole>,
+        how: &Transmit<'_>,
+    ) -> Transmitted {
+        self.with(|node| node.receive_whole(now, link.link, key, whole, how))
+    }
+
+    /// Any delivery.
     pub(crate) fn receive(
         &self,
         now: Now,

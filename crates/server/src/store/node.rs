@@ -488,6 +488,7 @@ impl Node {
         }
     }
 
+    #[inline]
     pub(super) fn body_gone(&mut self, side: Side, body: BodyRef, size: u64) {
         self.bodies.gone(body);
         match body {

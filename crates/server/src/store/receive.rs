@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use amqp::condition::names;
 use amqp::{DeliveryState, ErrorCondition};
-use queue_core::{Body, Command, Enqueue, EntryIndex, Facts, Malformed, Millis, QueueId, Refused, Target, Wanted};
+use queue_core::{
+    Body, Came, Command, Enqueue, EntryIndex, Facts, Malformed, Millis, QueueId, Refused, Target, Wanted,
+};
 use router_core::{Now, OutKey, Transmit, Transmitted};
 use smallvec::{SmallVec, smallvec};
 
@@ -111,7 +113,25 @@ pub(super) struct Early {
 pub(super) type Commands = SmallVec<[(Side, Command); 1]>;
 
 impl Node {
-    /// A delivery for a link of the store's.
+    /// A delivery for a link of the store's, all of which is there.
+    pub(super) fn receive_whole(
+        &mut self,
+        now: Now,
+        link: u32,
+        key: OutKey,
+        whole: Arc<Whole>,
+        how: &Transmit<'_>,
+    ) -> Transmitted {
+        match self.plain_destination(link) {
+            Some(queue) if how.state.is_none() => {
+                let arrival = Arrival { link, key, settled: how.settled };
+                self.take_plain(self.time(now), arrival, queue, opaque::kept(whole), how.may_pass)
+            }
+            _ => self.receive(now, link, key, (Content::Whole(whole), None), how),
+        }
+    }
+
+    /// Any delivery for a link of the store's.
     pub(super) fn receive(
         &mut self,
         now: Now,
@@ -121,13 +141,6 @@ impl Node {
         how: &Transmit<'_>,
     ) -> Transmitted {
         let arrival = Arrival { link, key, settled: how.settled };
-        let plain = if how.state.is_none() { self.plain_destination(link) } else { None };
-        let content = match (content, plain) {
-            (Content::Whole(whole), Some(queue)) => {
-                return self.take_plain(self.time(now), arrival, queue, opaque::kept(whole), how.may_pass);
-            }
-            (content, _) => content,
-        };
         let txn = how.state.and_then(TransactionalState::of).map(|state| state.txn);
         let to = self.note_arrival(link).then(|| how.to_override.unwrap_or_default().into());
         let said = Said { txn, to };
@@ -182,13 +195,14 @@ impl Node {
     ) -> Transmitted {
         let at = EntryIndex(self.bodies.keep_one(whole));
         match self.at_once(|broker, events| broker.enqueue_at_once(at, time, queue, facts, events)) {
-            Ok(assignment) => {
+            Ok(came) => {
                 self.arrival_over(arrival.link);
-                if let Some(assignment) = assignment {
-                    if may_pass && let Some(on) = self.pass_on(arrival.key, &assignment) {
+                if let Came::Given { consumer, acquisition } = came {
+                    if may_pass && let Some(on) = self.pass_on(arrival.key, consumer, acquisition) {
                         return Transmitted::Passed(on);
                     }
-                    self.assigned(Side::Memory, assignment);
+                    let assignment = self.broker(Side::Memory).assignment(acquisition);
+                    assignment.into_iter().for_each(|assignment| self.assigned(Side::Memory, assignment));
                 }
                 if arrival.settled { Transmitted::Complete } else { Transmitted::Accepted }
             }
@@ -407,9 +421,12 @@ impl Node {
 
     /// One message less of a sender is under way.
     fn arrival_over(&mut self, link: u32) {
+        let epoch = self.epoch;
         if let Some(sender) = self.sender_mut(link) {
             sender.pending = sender.pending.saturating_sub(1);
-            self.give_credit(link);
+            if !sender.has_enough(epoch) {
+                self.give_credit(link);
+            }
         }
     }
 
