@@ -256,6 +256,7 @@ fn whatever_has_expired_is_published_once_although_the_program_was_killed_again_
 }
 
 /// Clients send and take while the program, which is configured so, is killed; in the end nothing may be missing.
+#[allow(clippy::print_stdout, reason = "what a long run came to")]
 fn kill_again_and_again(name: &str, sections: &str, mut books: Vec<Book>) {
     let directory = Directory(std::env::temp_dir().join(format!("waystation-{name}-{}", std::process::id())));
     std::fs::create_dir_all(&directory.0).expect("the temporary folder takes directories");

@@ -10,6 +10,9 @@ use queue_core::QueueSettings;
 use super::links::{Destination, Place, Side};
 use super::node::Node;
 
+/// What their addresses begin with.
+pub(super) const COLLECTOR: &str = "::";
+
 /// All collectors that there are.
 #[derive(Default)]
 pub(super) struct Collectors {
@@ -52,6 +55,22 @@ impl Node {
         let topic = topics[side as usize];
         let is_missing = self.brokers[side as usize].collector(topic).is_none();
         is_missing.then(|| QueueSettings::collector(address, topic, settings.durable))
+    }
+
+    /// Whether this is one that is found at an address: nobody is to.
+    pub(super) fn is_collector(&self, found: [Option<queue_core::Node>; 2]) -> bool {
+        Side::BOTH.into_iter().zip(found).any(|(side, node)| {
+            matches!(node, Some(queue_core::Node::Queue(queue)) if self.collectors.has(Place { side, queue }))
+        })
+    }
+
+    /// Whether what is in a collector goes to the other side, too: there is a subscription.
+    pub(super) fn is_for_both_sides(&self, collector: Place) -> bool {
+        let other = collector.side.other() as usize;
+        let topic = self.settings(collector).and_then(|settings| settings.topic);
+        let topic = topic.and_then(|topic| self.brokers[collector.side as usize].topic(topic));
+        let Some(Destination::Topic(topics)) = topic.and_then(|topic| self.find(&topic.address)) else { return false };
+        self.brokers[other].bound(topics[other]).next().is_some()
     }
 
     /// Makes collectors that are missing, and has what is in those that there are published.

@@ -67,15 +67,16 @@ impl Node {
 
     /// A queue is gone under its links.
     pub(super) fn queue_deleted(&mut self, place: Place, address: &str, _consumers: &[ConsumerId]) {
-        if !self.is_hidden(place) {
-            self.unlead(address);
-        }
-        self.shadows.forget(place);
-        self.collectors.forget(place);
         self.filters.remove(&place);
         self.fullness.forget(place);
         self.promised.remove(&place);
         self.starved.remove(&place);
+        if self.is_hidden(place) {
+            // No link leads there.
+            self.shadows.forget(place);
+            return self.collectors.forget(place);
+        }
+        self.unlead(address);
         self.epoch += 1;
         let error = ErrorCondition::new(names::RESOURCE_DELETED, format!("The queue '{address}' was deleted"));
         let there = |role: &Role| match role {

@@ -12,7 +12,7 @@ use slab::Slab;
 
 use super::admission::{Admissions, MOST_ASKED};
 use super::bodies::{Bodies, TRANSIENT};
-use super::collectors::Collectors;
+use super::collectors::{COLLECTOR, Collectors};
 use super::crossing::Crossings;
 use super::fullness::Fullness;
 use super::journal::{Batch, InFlight, Journal, Waiter};
@@ -537,6 +537,7 @@ impl Node {
     pub(super) fn find(&self, address: &str) -> Option<Destination> {
         let found = Side::BOTH.map(|side| self.brokers[side as usize].node(address));
         match found {
+            _ if address.starts_with(COLLECTOR) && self.is_collector(found) => None,
             [Some(queue_core::Node::Queue(logged)), Some(queue_core::Node::Queue(memory))] => {
                 let places =
                     [(Side::Logged, logged), (Side::Memory, memory)].map(|(side, queue)| Place { side, queue });

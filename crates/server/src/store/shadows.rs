@@ -87,15 +87,17 @@ impl Shadows {
 }
 
 impl Node {
-    /// Queues have come to an address, or are other than before: one of two is a shadow.
-    pub(super) fn look_for_shadow(&mut self, address: &str) {
+    /// Queues have come to an address, or are other than before: one of two is a shadow. `made`: this one has just been made.
+    pub(super) fn look_for_shadow(&mut self, address: &str, made: Option<Place>) {
         let Some(Destination::Queue(found)) = self.find(address) else { return };
         self.shadows.forget(found);
         let side = found.side.other();
         if let Some(queue_core::Node::Queue(queue)) = self.brokers[side as usize].node(address) {
             let shadow = Place { side, queue };
             self.shadows.0.entry(shadow).or_insert(Progress::Waiting(BEGIN));
-            self.end_links_to_shadow(shadow, address);
+            if made != Some(shadow) {
+                self.end_links_to_shadow(shadow, address);
+            }
             self.empty_next(side);
         }
     }
@@ -185,7 +187,8 @@ impl Node {
         if !is_collector && !self.is_shadow(place) {
             return self.shadows.forget(place);
         }
-        if !self.may_cross_from(place.side) {
+        let crosses = !is_collector || self.is_for_both_sides(place);
+        if crosses && !self.may_cross_from(place.side) {
             return self.rest_shadow(place, PAUSE, at);
         }
         let (found, next) = self.dead_letters(place, at.from);

@@ -37,7 +37,7 @@ impl Node {
                     let place = Place { side, queue: *queue };
                     self.learn(place, settings);
                     self.lead(&settings.address);
-                    self.look_for_shadow(&settings.address);
+                    self.look_for_shadow(&settings.address, Some(place));
                     // Something may wait for it.
                     self.collectors.tend = true;
                 }
@@ -45,7 +45,7 @@ impl Node {
                     let place = Place { side, queue: *queue };
                     self.learn(place, settings);
                     self.room_again(place);
-                    self.look_for_shadow(&settings.address);
+                    self.look_for_shadow(&settings.address, None);
                 }
                 // Each side has to know it.
                 (Command::CreateTopic(settings), Ok(_)) if self.find(&settings.address).is_some() => {
@@ -111,9 +111,11 @@ impl Node {
     /// The queue of a dead-letter or expiry address was made.
     pub(super) fn queue_made(&mut self, place: Place) {
         if let Some(settings) = self.settings(place).cloned() {
-            self.lead(&settings.address);
-            self.epoch += 1;
-            self.look_for_shadow(&settings.address);
+            if !self.is_shadow(place) {
+                self.lead(&settings.address);
+                self.epoch += 1;
+            }
+            self.look_for_shadow(&settings.address, Some(place));
         }
     }
 

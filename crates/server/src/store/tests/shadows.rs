@@ -363,9 +363,10 @@ fn dead_letters_for_a_topic_that_were_not_published_before_a_restart_are_after_i
     stored.store.create_queue(orders).expect("it is new");
     let mut client = stored.router.client();
     attach(&mut client, subscriber("mine", true, Some("colour = 'red'")), 0);
-    // There is no memory, so they wait.
+    // There is no memory for the other subscription, so they wait.
     stored.store.with(|node| node.most_transient = 0);
     let mut other = stored.router.client();
+    attach(&mut other, subscriber("fleeting", false, None), 0);
     send(&mut other, "orders", std::iter::once(coloured("blue", 1)).chain((0..COUNT).map(|n| coloured("red", n))));
     reject(&mut other, "orders", COUNT as u32 + 1);
     stored.router.wait_until("they are dead", |_| depth(&stored.store, "orders") == 0);
@@ -379,6 +380,39 @@ fn dead_letters_for_a_topic_that_were_not_published_before_a_restart_are_after_i
     }
     client.settle_down();
     assert!(client.take_message().is_none());
+}
+
+#[test]
+fn a_large_message_that_was_on_both_sides_and_is_twice_on_the_disk_now_is_there_until_both_are_gone() {
+    let directory = Directory::new("shadows-twice");
+    let stored = Stored::at(&directory);
+    let subscription = mortal(QueueSettings::new(""));
+    stored.store.create_topic(TopicSpec { address: "news".to_owned(), subscription }).expect("it is new");
+    let mut kept = stored.router.client();
+    attach(&mut kept, subscriber("kept", true, None), 0);
+    drop(kept);
+    let mut client = stored.router.client();
+    client.receiver("news", 1);
+    send(&mut client, "news", [message(LARGE)]);
+    let received = client.receive();
+    client.settle(&received, DeliveryState::Rejected(None));
+    stored.router.wait_until("it is there", |_| on_sides(&stored.store, "dead") == [Some(1), None]);
+    drop(stored);
+    let stored = Stored::at(&directory);
+    let mut client = stored.router.client();
+    client.receiver("dead", 1);
+    let received = client.receive();
+    assert!(received.bytes.ends_with(&message(LARGE)[LARGE / 2..]), "other bytes");
+    client.settle(&received, DeliveryState::Accepted);
+    stored.router.wait_until("it is gone", |_| depth(&stored.store, "dead") == 0);
+    drop(stored);
+    let stored = Stored::at(&directory);
+    let mut client = stored.router.client();
+    attach(&mut client, subscriber("kept", true, None), 1);
+    let received = client.receive();
+    assert!(received.bytes.ends_with(&message(LARGE)[LARGE / 2..]), "other bytes");
+    client.settle(&received, DeliveryState::Accepted);
+    stored.router.wait_until("its file is gone", |_| files(&directory) == 0);
 }
 
 #[test]
