@@ -80,7 +80,8 @@ impl Node {
             .map(Symbol::from)
             .to_vec();
         let target = Some(TargetTerminus::Coordinator { capabilities });
-        let key = self.set_role(link, Role::Coordinator(Coordinator::default()));
+        let coordinator = Coordinator::of(open.source.as_ref());
+        let key = self.set_role(link, Role::Coordinator(coordinator));
         self.answer(key, open.source.clone(), target, terms_of(open));
         self.says.push(Say::Credit { key, credit: super::transactions::CREDIT });
         Ok(())

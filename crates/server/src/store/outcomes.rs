@@ -31,7 +31,7 @@ impl Node {
         }
         match &state {
             Some(DeliveryState::Other(_)) if let Some(of) = state.as_ref().and_then(TransactionalState::of) => {
-                return self.retire(link, id, of, settled);
+                return self.retire_named(link, id, of, settled);
             }
             Some(state) if state.is_terminal() => {}
             // Something of which nothing is known but that the delivery is over.

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use amqp::condition::names;
+use amqp::terminus::Source;
 use amqp::{DeliveryState, ErrorCondition};
 use queue_core::{AcqId, Applied, Command, Outcome, Refused};
 
@@ -27,10 +28,21 @@ const OVERHEAD: u64 = 512;
 const MOST_OPEN: usize = 1000;
 
 /// The end of a link to the coordinator.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Coordinator {
     /// Its transactions that are not discharged.
     pub(super) open: BTreeSet<u64>,
+    /// Whether what cannot be done can be rejected: else the link is ended for it (part 4, sections 4.2 and 4.3).
+    rejects: bool,
+}
+
+impl Coordinator {
+    /// For a link with this source.
+    pub(super) fn of(source: Option<&Source>) -> Self {
+        let outcomes = source.map_or(&[][..], |source| &source.outcomes);
+        let rejects = outcomes.is_empty() || outcomes.iter().any(|outcome| outcome.as_str() == "amqp:rejected:list");
+        Self { open: BTreeSet::new(), rejects }
+    }
 }
 
 /// All transactions.
@@ -136,6 +148,12 @@ impl Node {
     }
 
     fn answer_coordinator(&mut self, arrival: Arrival, state: DeliveryState) {
+        let rejects = self.coordinator_mut(arrival.link).is_none_or(|coordinator| coordinator.rejects);
+        if let DeliveryState::Rejected(Some(error)) = state.clone()
+            && !rejects
+        {
+            return self.end_link(arrival.link, *error);
+        }
         self.conclude_arrival(arrival, state);
         if let Some(record) = self.links.get(arrival.link as usize) {
             let key = record.key;
@@ -169,6 +187,10 @@ impl Node {
         let Transactions { open, bytes: all, .. } = &mut self.transactions;
         let Some((txn, open)) = txn.and_then(|txn| Some((txn, open.get_mut(&txn)?))) else {
             commands.iter().for_each(|(_, command)| self.forget_files(command));
+            if arrival.settled && self.sender_mut(arrival.link).is_some_and(|sender| !sender.relays) {
+                // There is no other way to tell its sender.
+                self.end_link(arrival.link, unknown());
+            }
             return self.refuse(arrival, unknown());
         };
         let whole = bytes.whole();
@@ -211,6 +233,16 @@ impl Node {
         sends.iter().flatten().for_each(|command| self.forget_files(command));
     }
 
+    /// A receiver says, as part of a transaction that it names, what becomes of a delivery. If there is none of that name, it is as if
+    /// nothing had been said, and the link is ended for it: an outcome has no answer that could tell.
+    pub(super) fn retire_named(&mut self, link: u32, id: u32, of: TransactionalState, settled: bool) {
+        let is_known = self.transactions.number(&of.txn).is_some();
+        self.retire(link, id, of, settled);
+        if !is_known {
+            self.end_link(link, unknown());
+        }
+    }
+
     /// A receiver says, as part of a transaction, what becomes of a delivery.
     pub(super) fn retire(&mut self, link: u32, id: u32, of: TransactionalState, settled: bool) {
         let TransactionalState { txn: name, outcome: said } = of;
@@ -225,7 +257,6 @@ impl Node {
         };
         let Some(txn) = self.transactions.number(&name) else {
             // It is as if nothing had been said.
-            logging::log!(ROUTER_CORE, Warning, "A delivery was settled in a transaction that there is not");
             if settled {
                 self.forget_delivery(link, id);
                 let time = self.clock();

@@ -13,13 +13,17 @@ use crate::store::transactional::TransactionalState;
 
 /// A link to the coordinator.
 pub(super) fn coordinator(client: &mut Client) -> LinkId {
+    coordinator_with(client, Source::default())
+}
+
+fn coordinator_with(client: &mut Client, source: Source) -> LinkId {
     let session = client.session();
     let new = NewLink {
         name: "coordinator".to_owned(),
         sender: true,
         snd_settle_mode: SenderSettleMode::Unsettled,
         rcv_settle_mode: ReceiverSettleMode::First,
-        source: Some(Source::default()),
+        source: Some(source),
         target: Some(TargetTerminus::Coordinator { capabilities: Vec::new() }),
         max_message_size: None,
         offered_capabilities: Vec::new(),
@@ -126,6 +130,44 @@ fn a_transaction_that_is_not_known_is_refused() {
         panic!("not rejected");
     };
     assert_eq!(error.condition.as_str(), "amqp:transaction:unknown-id");
+}
+
+#[test]
+fn a_coordinator_of_which_nothing_can_be_rejected_says_by_the_end_of_its_link_what_cannot_be_done() {
+    let (router, _store) = in_memory([volatile("a")]);
+    let mut client = router.client();
+    let only = |outcome: &str| Source { outcomes: vec![outcome.into()], ..Source::default() };
+    let link = coordinator_with(&mut client, only("amqp:accepted:list"));
+    let txn = declare(&mut client, link);
+    assert_eq!(discharge(&mut client, link, &txn, false), Some(DeliveryState::Accepted));
+    send_discharge(&mut client, link, &txn, false);
+    assert_eq!(end_of(&mut client, link).as_deref(), Some("amqp:transaction:unknown-id"));
+    let mut client = router.client();
+    let link = coordinator_with(&mut client, only("amqp:rejected:list"));
+    assert!(matches!(discharge(&mut client, link, b"nonsense", false), Some(DeliveryState::Rejected(Some(_)))));
+}
+
+#[test]
+fn whoever_settles_or_sends_settled_in_a_transaction_that_is_not_known_hears_it_by_the_end_of_the_link() {
+    for settled in [false, true] {
+        let (router, store) = in_memory([volatile("a")]);
+        let mut client = router.client();
+        let a = client.sender(Some("a"));
+        let key = client.send(a, false, &message(10));
+        client.outcome(key);
+        client.receiver("a", 1);
+        let received = client.receive();
+        let state = TransactionalState { txn: vec![7; 16], outcome: Some(DeliveryState::Accepted) }.state();
+        client.endpoint.update_incoming(received.link, received.delivery_id, Some(state.clone()), settled);
+        client.write();
+        assert_eq!(end_of(&mut client, received.link).as_deref(), Some("amqp:transaction:unknown-id"));
+        client.begin_with(a, true, Some(&state));
+        client.send_part(a, &message(10), false);
+        assert_eq!(end_of(&mut client, a).as_deref(), Some("amqp:transaction:unknown-id"));
+        router.wait_until("it is in its queue", |_| {
+            store.queue("a").is_some_and(|queue| (queue.messages, queue.acquired) == (1, 0))
+        });
+    }
 }
 
 /// A message in a transaction whose sender has not sent all of it.
