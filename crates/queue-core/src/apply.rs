@@ -62,6 +62,7 @@ impl Broker {
 
     fn apply_with(&mut self, at: EntryIndex, time: Millis, batch: &[Command], promised: bool, out: &mut Output) {
         out.events.append(&mut self.late);
+        self.time = self.time.max(time);
         let Output { applied, events } = out;
         let mut context = Context { at, time, part: 0, promised, dead: VecDeque::new(), events };
         for command in batch {

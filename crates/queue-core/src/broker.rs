@@ -34,6 +34,8 @@ pub struct Broker {
     pub(crate) last_id: u64,
     /// How many messages there are of those bytes that more than one queue has.
     pub(crate) shared: BTreeMap<BodyRef, u32>,
+    /// The latest time of an entry.
+    pub(crate) time: Millis,
     // === follows from it
     pub(crate) by_address: BTreeMap<Arc<str>, Node>,
     /// Bytes of what consumers have written to messages that are in queues.
@@ -93,6 +95,11 @@ impl Broker {
     /// One without queues.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The latest time that an entry carried which was applied: that of those to come must not be earlier.
+    pub fn time(&self) -> Millis {
+        self.time
     }
 
     /// What an address names, if anything.

@@ -9,7 +9,7 @@ pub use restore::{Restore, RestoreError};
 
 use crate::broker::{Broker, Topic};
 use crate::duplicates::Duplicates;
-use crate::ids::{PRIORITIES, QueueId, Seq, TopicId};
+use crate::ids::{Millis, PRIORITIES, QueueId, Seq, TopicId};
 use crate::queue::Queue;
 use crate::settings::QueueSettings;
 use crate::stats::Totals;
@@ -37,6 +37,7 @@ mod kind {
     pub(super) const TOPIC: u8 = 8;
     pub(super) const TEMPLATE: u8 = 9;
     pub(super) const DOOMED: u8 = 10;
+    pub(super) const TIME: u8 = 11;
 }
 
 /// How many ids or shared bodies are in one record.
@@ -47,6 +48,7 @@ const IN_ONE: usize = 1000;
 #[derive(Debug)]
 pub struct Snapshot {
     at: EntryIndex,
+    time: Millis,
     last_id: u64,
     topics: BTreeMap<TopicId, Topic>,
     templates: BTreeMap<Arc<str>, Arc<QueueSettings>>,
@@ -93,6 +95,7 @@ impl Broker {
         let queues = doomed.chain(self.queues.values().map(|queue| QueueSnapshot::of(queue, None)));
         Snapshot {
             at,
+            time: self.time,
             last_id: self.last_id,
             topics: self.topics.clone(),
             templates: self.templates.clone(),
@@ -119,6 +122,7 @@ impl Snapshot {
             out.number(self.at.0);
             out.number(self.last_id);
         }))?;
+        sink(record.of(kind::TIME, |out| out.number(self.time)))?;
         for (id, topic) in &self.topics {
             sink(record.of(kind::TOPIC, |out| {
                 out.number(id.0);

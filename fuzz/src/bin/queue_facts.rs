@@ -9,7 +9,7 @@ use queue_core::{
 };
 
 fuzz_target!(|data: &[u8]| {
-    let wanted = Wanted { keys: vec!["k".into(), "x-opt-k".into()], duplicates: true };
+    let wanted = Wanted { keys: vec!["k".into(), "x-opt-k".into()], duplicates: true, ..Wanted::default() };
     let (facts, peak) = fuzz::peak(|| Facts::of(data, 1000, &wanted));
     assert!(peak < 64 * 1024 + 400 * data.len(), "{peak} bytes held for an input of {}", data.len());
     if let Ok(facts) = facts {

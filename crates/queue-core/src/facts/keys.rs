@@ -1,6 +1,7 @@
 //! Which of a message's many values the queues ask for, and values as keys that compare.
 
 use super::MAX_NAME;
+use crate::ids::Millis;
 use amqp::Value;
 use std::sync::Arc;
 
@@ -11,6 +12,8 @@ pub struct Wanted {
     pub keys: Vec<Arc<str>>,
     /// One of them looks for duplicates.
     pub duplicates: bool,
+    /// By how many milliseconds the queues' time is ahead of the clock that times in messages are by.
+    pub ahead: Millis,
 }
 
 impl Wanted {

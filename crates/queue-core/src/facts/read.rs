@@ -89,7 +89,7 @@ impl Reading<'_> {
 
     fn properties(&mut self, properties: &PropertiesView<'_>) -> Result<(), DecodeError> {
         if let Some(time) = properties.absolute_expiry_time {
-            self.expires(millis(time));
+            self.expires(millis(time).saturating_add(self.wanted.ahead));
         }
         self.facts.group =
             properties.group_id.filter(|group| !group.is_empty() && group.len() <= MAX_NAME).map(Arc::from);
@@ -102,10 +102,12 @@ impl Reading<'_> {
     }
 
     fn annotations(&mut self, value: &[u8]) -> Result<(), DecodeError> {
-        let now = self.now;
+        let (now, ahead) = (self.now, self.wanted.ahead);
         for_each(value, |key, value| {
             match key {
-                DELIVERY_TIME => self.facts.deliver_at = time(value).map(millis),
+                DELIVERY_TIME => {
+                    self.facts.deliver_at = time(value).map(|time| millis(time).saturating_add(ahead));
+                }
                 DELIVERY_DELAY => {
                     let delay = Decoder::new(value).read_integer().ok();
                     self.facts.deliver_at = delay.map(|delay| now.saturating_add(millis(delay)));

@@ -108,6 +108,7 @@ impl Restore {
         }
         match kind {
             kind::HEAD => self.head(&mut reader)?,
+            kind::TIME => self.broker.time = reader.number()?,
             kind::PLAIN_TOPIC => {
                 let id = TopicId(reader.number()?);
                 self.topic(id, QueueSettings::new(reader.shared_text()?));

@@ -79,7 +79,7 @@ fn an_id_that_is_too_long_to_be_kept_counts_as_none() {
 
 #[test]
 fn values_that_queues_go_by_are_read_from_properties_and_annotations() {
-    let wanted = Wanted { keys: vec!["k".into(), "x-opt-k".into()], duplicates: false };
+    let wanted = Wanted { keys: vec!["k".into(), "x-opt-k".into()], duplicates: false, ..Wanted::default() };
     let mut message = annotated("x-opt-k", "a");
     message.application_properties.insert("k", Value::Int(5));
     message.application_properties.insert("other", "b");
@@ -104,4 +104,17 @@ fn a_message_cut_off_in_its_body_is_read_and_one_cut_off_before_is_not() {
     assert!(Facts::of_whole(&bytes[..bytes.len() - 1], NOW, &Wanted::nothing()).is_err());
     let behind = [&bytes[..], b"\x00\x53\x70\x45"].concat();
     assert!(Facts::of_whole(&behind, NOW, &Wanted::nothing()).is_err(), "a header behind the body");
+}
+
+#[test]
+fn times_in_a_message_are_as_far_ahead_as_the_queues_time_and_what_counts_from_now_is_not() {
+    let wanted = Wanted { ahead: 1000, ..Wanted::default() };
+    let mut absolute = annotated("x-opt-delivery-time", Value::Timestamp(5000));
+    absolute.properties.absolute_expiry_time = Some(7000);
+    let facts = of(&absolute, &wanted);
+    assert_eq!((facts.deliver_at, facts.expires_at), (Some(6000), Some(8000)));
+    let mut relative = annotated("x-opt-delivery-delay", 50_u32);
+    relative.header.ttl = Some(70);
+    let facts = of(&relative, &wanted);
+    assert_eq!((facts.deliver_at, facts.expires_at), (Some(NOW + 50), Some(NOW + 70)));
 }

@@ -228,6 +228,8 @@ pub(super) struct Journal {
     pub(super) checkpointed: u64,
     /// Bytes appended since the last checkpoint.
     pub(super) since_checkpoint: u64,
+    /// The time of the last entry.
+    pub(super) time: Millis,
     /// The log takes nothing now.
     pub(super) stuck: Option<String>,
     /// It has not even taken what makes the store smaller.
@@ -268,6 +270,9 @@ impl Journal {
     /// If the log does not take it.
     pub(super) fn seal(&mut self, time: Millis, awaited: bool) -> Result<Option<Sealed>, Box<Refused>> {
         let Some(log) = self.log.as_ref().filter(|_| !self.gathering[0].is_empty()) else { return Ok(None) };
+        // Those who look at the clock themselves are a little ahead of a turn.
+        let time = time.max(self.time);
+        self.time = time;
         let mut batch = std::mem::take(&mut self.gathering[0]);
         if self.stuck.is_some() && batch.need() == Need::Relocation {
             // The room that is kept for what is relocated is for nothing else.

@@ -14,6 +14,7 @@ mod admission;
 mod attach;
 mod backup;
 mod bodies;
+mod clock;
 mod collectors;
 mod credit;
 mod crossing;
@@ -69,7 +70,6 @@ pub(crate) use spec::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use amqp::{DeliveryState, Map};
 use parking_lot::Mutex;
@@ -79,6 +79,7 @@ use router_core::{LinkKey, Now, OpenLink, OutKey, Transmit, Transmitted};
 
 use crate::content::Whole;
 use crate::shard::{LinkRef, ShardHost, Shards};
+use clock::Clock;
 use journal::Journal;
 use node::Node;
 use signals::Signals;
@@ -121,10 +122,8 @@ impl Store {
     }
 
     fn with_parts(shards: &Shards, broker: Broker, journal: Journal, sizes: (u64, u64), signals: Arc<Signals>) -> Self {
-        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let start = unix.saturating_sub(shards.now()).as_millis() as u64;
-        let began = Instant::now().checked_sub(shards.now()).unwrap_or_else(Instant::now);
-        let mut node = Node::new(broker, journal, sizes, Arc::clone(&signals), (start, began));
+        let clock = Clock::new(shards.now(), broker.time());
+        let mut node = Node::new(broker, journal, sizes, Arc::clone(&signals), clock);
         node.prefix = format!("{}/", shards.router_id());
         let timed = Arc::clone(&signals);
         let timer = std::thread::Builder::new().name("store-timer".to_owned()).spawn(move || timed.keep_time());

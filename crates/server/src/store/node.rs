@@ -12,6 +12,7 @@ use slab::Slab;
 
 use super::admission::{Admissions, MOST_ASKED};
 use super::bodies::{Bodies, TRANSIENT};
+use super::clock::{AT_LEAST, Clock};
 use super::collectors::{COLLECTOR, Collectors};
 use super::crossing::Crossings;
 use super::fullness::Fullness;
@@ -120,9 +121,7 @@ pub(super) struct Node {
     pub(super) is_stopping: bool,
     /// The log has failed, and those who waited for it were told.
     pub(super) is_ended: bool,
-    /// Unix time at the start of the shards' time, and that start.
-    pub(super) start: Millis,
-    pub(super) began: Instant,
+    pub(super) clock: Clock,
     pub(super) signals: Arc<Signals>,
     /// What the addresses of dynamic nodes begin with.
     pub(super) prefix: String,
@@ -176,9 +175,8 @@ impl Node {
         journal: Journal,
         (cache, threshold): (u64, u64),
         signals: Arc<Signals>,
-        start: (Millis, Instant),
+        clock: Clock,
     ) -> Self {
-        let (start, began) = start;
         let reading = Reading::start(journal.log.clone(), &signals);
         let memory = crate::process::memory::available();
         Self {
@@ -225,8 +223,7 @@ impl Node {
             checkpoint_every: super::upkeep::CHECKPOINT_EVERY,
             is_stopping: false,
             is_ended: false,
-            start,
-            began,
+            clock,
             signals,
             prefix: String::new(),
             pairs: Slab::new(),
@@ -240,14 +237,14 @@ impl Node {
         self.bodies.bytes() + self.transactions.bytes()
     }
 
-    /// Unix time now, for who was not told.
+    /// The queues' time now, for who was not told.
     pub(super) fn clock(&self) -> Millis {
-        self.start + self.began.elapsed().as_millis() as Millis
+        self.clock.now()
     }
 
-    /// Unix time, which goes on without jumps from the start of the process.
+    /// The queues' time.
     pub(super) fn time(&self, now: Now) -> Millis {
-        self.start + now.as_millis() as Millis
+        self.clock.at(now)
     }
 
     pub(super) fn say(&mut self, say: Say) {
@@ -295,6 +292,7 @@ impl Node {
 
     /// One round of work. What is to be said is moved to `speech`.
     pub(super) fn work(&mut self, now: Now, speech: &mut Speech) {
+        self.look_at_clock(now);
         let time = self.time(now);
         self.take_notes();
         self.take_large(now);
@@ -329,6 +327,8 @@ impl Node {
         let next = Side::BOTH.into_iter().filter_map(|side| self.brokers[side as usize].next_timeout()).min();
         let retry = (self.journal.stuck.is_some() || self.unlogged.is_under_way()).then_some(time + 1000);
         let asking = (!self.admissions.is_empty() || self.crossings.are_asking()).then_some(time);
+        // The system's clock may be set meanwhile.
+        let next = next.map(|next| next.min(time + AT_LEAST));
         let next = next.into_iter().chain(retry).chain(asking).chain(self.shadows.next_time()).min();
         self.signals.set_timer(next.map(|next| std::time::Duration::from_millis(next.saturating_sub(time).max(1))));
     }
@@ -368,6 +368,14 @@ impl Node {
         }
         if !self.held_back.is_empty() && self.journal.takes_more(self.enough_waits()) {
             self.room_for_all();
+        }
+    }
+
+    /// Looks from time to time whether the system's clock was set.
+    fn look_at_clock(&mut self, now: Now) {
+        if self.clock.is_due(now) && self.clock.look(now) {
+            // How times in messages are to be understood is known to whoever looks at a sender's messages.
+            self.epoch += 1;
         }
     }
 

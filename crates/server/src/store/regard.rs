@@ -19,6 +19,12 @@ impl Node {
     }
 
     pub(super) fn look_of(&self, to: Destination) -> Look {
+        let mut look = self.look_by_queues(to);
+        look.wanted.ahead = self.clock.ahead();
+        look
+    }
+
+    fn look_by_queues(&self, to: Destination) -> Look {
         let epoch = self.epoch;
         match to {
             Destination::Queue(place) => {

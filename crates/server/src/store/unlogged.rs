@@ -108,6 +108,8 @@ impl Node {
         // From now on files are kept.
         self.unlogged.fresh.any = true;
         let mut output = Output::default();
+        let time = time.max(self.journal.time);
+        self.journal.time = time;
         self.brokers[side as usize].apply(EntryIndex(self.journal.applied), time, &batch.commands, &mut output);
         self.take_effect(side, &batch.commands, &mut output);
         let waiters = batch.waiters.into_iter();

@@ -5,6 +5,7 @@ mod admission;
 mod basics;
 mod behind;
 mod bounds;
+mod clock;
 mod crossing;
 mod failure;
 mod full;
