@@ -1,8 +1,10 @@
 //! A store that may take no more.
 
+use std::sync::Arc;
+
 use amqp::DeliveryState;
 use queue_core::QueueSettings;
-use queue_log::Condition;
+use queue_log::{Condition, FaultyDisk};
 
 use super::Directory;
 use super::transactions::{coordinator, declare, discharge};
@@ -211,54 +213,50 @@ fn a_full_log_of_messages_of_a_few_bytes_that_are_settled_one_by_one_goes_on() {
     }
 }
 
-#[test]
-fn what_is_settled_in_transactions_in_a_full_log_is_on_the_disk_when_they_are_committed() {
+/// Fills a log on a disk in memory, takes messages out of it in transactions, and cuts the power again and again: what was committed
+/// is gone, and nothing else.
+fn what_is_committed_in_a_full_log_survives(seed: u64) {
     const SMALL: u64 = 32 * 1024;
-    let (directory, copy) = (Directory::new("full-committed"), Directory::new("full-committed-copy"));
-    let at = |directory: &Directory| StoreSettings {
-        segment_bytes: SMALL,
-        max_bytes: Some(3 * SMALL),
-        ..StoreSettings::at(directory.path())
-    };
+    let settings = StoreSettings { segment_bytes: SMALL, max_bytes: Some(3 * SMALL), ..StoreSettings::at("/store") };
+    let disk = FaultyDisk::new(seed);
     let router = Router::start();
-    let store = StoreHandle::open(&router.shards, &at(&directory)).expect("the directory can be used");
+    let store = StoreHandle::open_on(&router.shards, &settings, Arc::new(disk.clone())).expect("it is new");
     store.create_queue(QueueSettings::new("orders")).expect("it can be made");
     let (mut sending, mut taking) = (router.client(), router.client());
     let link = sending.sender(Some("orders"));
     let coordinator = coordinator(&mut taking);
-    let mut all = 0;
-    loop {
-        let key = sending.send(link, false, &message(10));
+    let mut left = 0;
+    for size in numbers(seed).map(|number| 1 + (number % 60) as usize) {
+        let key = sending.send(link, false, &message(size));
         match sending.outcome(key) {
-            Some(DeliveryState::Accepted) => all += 1,
+            Some(DeliveryState::Accepted) => left += 1,
             Some(DeliveryState::Rejected(_)) => break,
             other => panic!("{other:?}"),
         }
     }
     taking.receiver("orders", 100_000);
     // More than the log has room for.
-    for _ in 0..100 {
+    for turn in 1..=100 {
         let received = taking.receive();
         let txn = declare(&mut taking, coordinator);
         let state = TransactionalState { txn: txn.clone(), outcome: Some(DeliveryState::Accepted) }.state();
         taking.settle(&received, state);
         assert_eq!(discharge(&mut taking, coordinator, &txn, false), Some(DeliveryState::Accepted));
-    }
-    // As if the process were killed now.
-    for folder in ["", "log", "large"] {
-        let to = copy.path().join(folder);
-        std::fs::create_dir_all(&to).expect("it can be made");
-        for file in std::fs::read_dir(directory.path().join(folder)).expect("it is there").flatten() {
-            if file.path().is_file() {
-                std::fs::copy(file.path(), to.join(file.file_name())).expect("it can be copied");
-            }
+        left -= 1;
+        if turn % 7 == 0 {
+            let disk = disk.after_power_cut(seed + turn);
+            let router = Router::start();
+            let store = StoreHandle::open_on(&router.shards, &settings, Arc::new(disk)).expect("it is whole");
+            assert_eq!(store.queue("orders").map(|queue| queue.messages), Some(left), "in turn {turn}");
+            router.shards.shutdown();
+            store.close();
         }
     }
     router.shards.shutdown();
     store.close();
-    let router = Router::start();
-    let store = StoreHandle::open(&router.shards, &at(&copy)).expect("it is whole");
-    assert_eq!(store.queue("orders").map(|queue| queue.messages), Some(all - 100));
-    router.shards.shutdown();
-    store.close();
+}
+
+#[test]
+fn what_is_settled_in_transactions_in_a_full_log_is_on_the_disk_when_they_are_committed() {
+    (1..=3).for_each(what_is_committed_in_a_full_log_survives);
 }
