@@ -113,6 +113,24 @@ def with_one_message(network, address, body):
     network.send_all(network.connect(HOME).sender(address), [body])
 
 
+def test_receivers_that_are_lost_while_messages_come_to_them_lose_none(network, name):
+    # DISPATCH's AMQP_rx_handler rejects what comes for a receiver that it has lost.
+    count = 200
+    outcomes = network.send_all(network.connect(HOME).sender(name), [Message(body=f"{number:5000}") for number in range(count)])
+    assert dict(outcomes) == {"accepted": count}
+    for at in everywhere(network):
+        for _ in range(3):
+            peer = network.connect(at)
+            receiver = peer.receiver(name, credit=count)
+            network.until(lambda receiver=receiver: receiver.arrived, f"something at {at}")
+            network.peers.remove(peer)
+            peer.disconnect()
+    receiver = network.connect(HOME).receiver(name, credit=count, accepts=True)
+    network.until(lambda: len(receiver.arrived) >= count, "what nobody has accepted")
+    network.settle_down(0.1)
+    assert sorted(int(received.body) for received in receiver.arrived) == list(range(count))
+
+
 def test_a_transaction_at_any_router_is_committed_or_rolled_back_as_a_whole(network, name):
     for at in everywhere(network):
         source, target = f"{name}/{at}/source", f"{name}/{at}/target"

@@ -43,7 +43,8 @@ impl Node {
         }
     }
 
-    fn receiver_gone(&mut self, receiver: Receiver, closed: bool) {
+    /// A receiver is gone; `closed`: it wants nothing to stay.
+    pub(super) fn receiver_gone(&mut self, receiver: Receiver, closed: bool) {
         let side = receiver.place.side;
         self.consumers.remove(side, receiver.consumer);
         // What was chosen for it and never left was not delivered.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use amqp::DeliveryState;
+use amqp::condition::names;
 use amqp::state::Modified;
+use amqp::{DeliveryState, ErrorCondition};
 use queue_core::{AcceptedAtOnce, AcqId, Broker, MAX_ANNOTATIONS, Millis, Outcome};
 use router_core::Now;
 
@@ -13,11 +14,19 @@ use super::node::Node;
 use super::say::Say;
 use super::transactional::TransactionalState;
 
+/// How routers of the old kind reject what is on its way to a receiver behind them that has gone meanwhile (`AMQP_rx_handler` in
+/// their `router_node.c`). It is nobody's word on the message.
+const NOBODY_THERE: &str = "Routing failure: no address present";
+
 impl Node {
     /// A receiver says something of a delivery, or settles it, or both.
     pub(super) fn receiver_says(&mut self, now: Now, link: u32, id: u32, state: Option<DeliveryState>, settled: bool) {
         if settled && matches!(state, Some(DeliveryState::Accepted)) && self.accepted_plain(link, id) {
             return;
+        }
+        if state.as_ref().is_some_and(says_nobody_is_there) {
+            self.receiver_says(now, link, id, Some(DeliveryState::Released), settled);
+            return self.end_receiver(link);
         }
         let time = self.time(now);
         let Some(receiver) = self.receiver_mut(link) else { return };
@@ -64,6 +73,19 @@ impl Node {
             // Whoever browses has nothing to say.
             None if !settled => self.settlement_applied(&Waiter::Settlement { link, id }),
             None => {}
+        }
+    }
+
+    /// A receiver is not there any more, and nobody has detached its link: a router that has lost it would reject all that comes,
+    /// and ask for more.
+    fn end_receiver(&mut self, link: u32) {
+        let text = "There is no receiver behind this link: the next router rejects what comes for it";
+        self.end_link(link, ErrorCondition::new(names::DETACH_FORCED, text));
+        if let Some(record) = self.links.get_mut(link as usize)
+            && matches!(record.role, Role::Receiver(_))
+            && let Role::Receiver(receiver) = std::mem::replace(&mut record.role, Role::Nothing)
+        {
+            self.receiver_gone(*receiver, false);
         }
     }
 
@@ -169,6 +191,12 @@ impl Node {
             receiver.unsettled.try_remove(id as usize);
         }
     }
+}
+
+/// Whether an outcome comes from a router on the way that has lost the receiver.
+fn says_nobody_is_there(state: &DeliveryState) -> bool {
+    let DeliveryState::Rejected(Some(error)) = state else { return false };
+    error.condition.as_str() == names::PRECONDITION_FAILED && error.description.as_deref() == Some(NOBODY_THERE)
 }
 
 /// The outcome in the words of the queue.

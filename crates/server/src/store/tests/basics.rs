@@ -1,8 +1,9 @@
 //! A message in, a message out.
 
-use amqp::DeliveryState;
 use amqp::message::{Body, Message};
 use amqp::state::Modified;
+use amqp::{DeliveryState, ErrorCondition};
+use queue_core::QueueSettings;
 
 use super::{Directory, Stored, in_memory, volatile};
 use crate::shard::tests::client::{Client, Happened, encoded};
@@ -61,6 +62,28 @@ fn a_failed_delivery_counts_and_tells_so_when_it_comes_again() {
     client.settle(&received, DeliveryState::Modified(Box::new(failed)));
     let again = Message::decode(&client.receive().bytes).expect("well-formed");
     assert_eq!(again.header.delivery_count, 1);
+}
+
+#[test]
+fn what_a_router_rejects_because_it_has_lost_the_receiver_stays_and_the_link_is_ended() {
+    let orders = QueueSettings { dead_letter_address: Some("dead".into()), ..volatile("orders") };
+    let (router, store) = in_memory([orders]);
+    let mut client = router.client();
+    send(&mut client, "orders", &["one", "two"]);
+    let mut lost = router.client();
+    let link = lost.receiver("orders", 10);
+    let one = lost.receive();
+    let error = ErrorCondition::new("amqp:precondition-failed", "Routing failure: no address present");
+    lost.settle(&one, DeliveryState::Rejected(Some(Box::new(error))));
+    lost.expect("the end", |happened| matches!(happened, Happened::Detached { link: of, .. } if *of == link));
+    let mut other = router.client();
+    other.receiver("orders", 10);
+    for expected in ["one", "two"] {
+        let received = other.receive();
+        assert!(received.bytes.ends_with(&text(expected)), "{expected}");
+        other.settle(&received, DeliveryState::Accepted);
+    }
+    assert_eq!(store.queue("dead").map(|queue| queue.messages), Some(0));
 }
 
 #[test]
