@@ -27,6 +27,14 @@ pub(crate) struct Acquisition {
     before: usize,
 }
 
+impl Acquisition {
+    /// Whether nothing was said of it yet, and the message is where it was.
+    #[inline]
+    pub(crate) fn is_simple(&self) -> bool {
+        !self.settling && !self.gone && self.keeps.is_none()
+    }
+}
+
 /// All acquisitions.
 #[derive(Debug, Default)]
 pub(crate) struct Acquisitions {

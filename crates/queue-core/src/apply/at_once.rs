@@ -31,13 +31,15 @@ pub enum Came {
     },
 }
 
-/// What became of a message that was accepted at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What became of messages that were accepted at once. To be reused: what is in it is added to.
+#[derive(Debug, Default)]
 pub struct AcceptedAtOnce {
-    /// The queue that it has left.
-    pub queue: QueueId,
-    /// Its bytes, if nobody needs them any more.
-    pub gone: Option<BodyRef>,
+    /// The queues that they have left.
+    pub queues: Vec<QueueId>,
+    /// Their bytes, as far as nobody needs them any more.
+    pub gone: Vec<BodyRef>,
+    /// Those to which there is more: they take commands.
+    pub left: Vec<AcqId>,
 }
 
 impl Broker {
@@ -88,18 +90,55 @@ impl Broker {
         Some(Assignment::new(id, consumer, seq, Some(acquisition), queue.lanes.get(seq)?, returned))
     }
 
-    /// Has a message that a consumer holds be accepted at once. `None` if there is more to it: then it takes a command.
-    pub fn accept_at_once(&mut self, acquisition: AcqId, events: &mut Vec<Event>) -> Option<AcceptedAtOnce> {
-        let held = self.acquisitions.get_mut(acquisition).filter(|held| !held.gone && !held.settling)?;
-        let (id, seq) = (held.queue, held.seq);
-        let queue = self.queues.get_mut(&id).filter(|queue| queue.settings.lifetime == Lifetime::Manual)?;
-        let gone = queue.accept_plain(seq, events)?;
-        queue.local.holders.remove(seq);
-        self.remove_acquisition(acquisition.index());
-        if !self.late.is_empty() {
-            events.append(&mut self.late);
+    /// Has messages that consumers hold be accepted at once.
+    pub fn accept_at_once(&mut self, accepted: &[AcqId], out: &mut AcceptedAtOnce, events: &mut Vec<Event>) {
+        let mut rest = accepted;
+        while let Some(first) = rest.first() {
+            let queue = self.acquisitions.get_mut(*first).map(|held| held.queue);
+            let count = queue.map_or(0, |queue| self.accept_some(queue, rest, out, events));
+            if count == 0 {
+                out.left.push(*first);
+            }
+            rest = rest.get(count.max(1)..).unwrap_or_default();
         }
-        Some(AcceptedAtOnce { queue: id, gone: self.released(gone).then_some(gone.body) })
+        events.append(&mut self.late);
+    }
+
+    /// Has the first of these messages be accepted, as far as they are of one queue and there is no more to them. How many.
+    fn accept_some(
+        &mut self,
+        id: QueueId,
+        accepted: &[AcqId],
+        out: &mut AcceptedAtOnce,
+        events: &mut Vec<Event>,
+    ) -> usize {
+        let Self { queues, acquisitions, consumers, kept, .. } = self;
+        let queue = queues.get_mut(&id).filter(|queue| queue.settings.lifetime == Lifetime::Manual);
+        let Some(queue) = queue else { return 0 };
+        // What others may need, too.
+        let mut needed = Vec::new();
+        let mut count = 0;
+        for of in accepted {
+            let held = acquisitions.get_mut(*of).filter(|held| held.queue == id && held.is_simple());
+            let Some(seq) = held.map(|held| held.seq) else { break };
+            let Some(gone) = queue.accept_plain(seq, events) else { break };
+            queue.local.holders.remove(seq);
+            acquisitions.remove(of.index(), consumers);
+            count += 1;
+            match gone.shared || !kept.is_empty() {
+                true => needed.push(gone),
+                false => out.gone.push(gone.body),
+            }
+        }
+        for gone in needed {
+            if self.released(gone) {
+                out.gone.push(gone.body);
+            }
+        }
+        if count > 0 {
+            out.queues.push(id);
+        }
+        count
     }
 }
 

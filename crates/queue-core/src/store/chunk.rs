@@ -80,7 +80,7 @@ impl Open {
     }
 
     /// Adds the entry of a slot behind all others.
-    #[inline]
+    #[inline(always)] // Each message comes by here.
     fn push(&mut self, slot: usize, entry: Entry) {
         if self.items.is_empty() {
             self.row = Some(slot);
@@ -120,7 +120,14 @@ impl Chunk {
             self.oldest_body = self.oldest_body.min(entry);
             self.newest_body = self.newest_body.max(entry);
         }
-        self.open_mut().push(slot, entry);
+        // Mostly no snapshot has them, too.
+        if let Entries::Open(open) = &mut self.entries
+            && let Some(open) = Arc::get_mut(open)
+        {
+            open.push(slot, entry);
+        } else {
+            self.open_mut().push(slot, entry);
+        }
         self.present.set(slot);
     }
 

@@ -13,7 +13,8 @@ enum Step {
         grouped: bool,
         delivers: bool,
     },
-    Accept(usize),
+    /// One, and so many after it.
+    Accept(usize, usize),
     Release(usize),
     Credit {
         consumer: usize,
@@ -31,7 +32,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let credit = credit.prop_map(|(consumer, credit, drain)| Step::Credit { consumer, credit, drain });
     let step = prop_oneof![
         6 => send,
-        4 => (0..8usize).prop_map(Step::Accept),
+        4 => (0..8usize, 1..5usize).prop_map(|(which, count)| Step::Accept(which, count)),
         1 => (0..8usize).prop_map(Step::Release),
         2 => credit,
         1 => (1..3000u64).prop_map(Step::Wait),
@@ -78,14 +79,25 @@ fn events(host: &mut Host) -> Vec<String> {
     events
 }
 
-/// Has consumers be given what there is. `passed`: what those of the direct one were given as it came. What was given, by both
-/// alike.
-fn deliver(logged: &mut Host, direct: &mut Host, passed: &mut Vec<Assignment>) -> Vec<Assignment> {
+/// A message that a consumer holds, and by what each of the two hosts knows that.
+struct Held {
+    message: Assignment,
+    logged: AcqId,
+    direct: AcqId,
+}
+
+/// Has consumers be given what there is, by both hosts alike. `passed`: what those of the direct one were given as it came.
+fn deliver(logged: &mut Host, direct: &mut Host, passed: &mut Vec<Assignment>) -> Vec<Held> {
     let mut given = std::mem::take(passed);
     given.extend(direct.deliver());
-    assert_eq!(given, logged.deliver());
-    given.retain(|assignment| assignment.acquisition.is_some());
-    given
+    let same = logged.deliver();
+    // What they are known by depends on the order in which others went.
+    let but_for_that = |of: &Assignment| Assignment { acquisition: None, ..of.clone() };
+    assert_eq!(given.iter().map(but_for_that).collect::<Vec<_>>(), same.iter().map(but_for_that).collect::<Vec<_>>());
+    let held = |(direct, message): (Assignment, Assignment)| {
+        Some(Held { logged: message.acquisition?, direct: direct.acquisition?, message })
+    };
+    given.into_iter().zip(same).filter_map(held).collect()
 }
 
 /// Those who drain, and what they had left.
@@ -133,31 +145,34 @@ proptest! {
                     });
                     prop_assert_eq!(&out.applied, &[applied]);
                 }
-                Step::Accept(which) if !held.is_empty() => {
-                    let assignment: Assignment = held.remove(which % held.len());
-                    let acquisition = assignment.acquisition.unwrap();
-                    let command = logged.broker.outcome(acquisition, Outcome::Accepted, logged.now);
-                    match direct.broker.accept_at_once(acquisition, &mut direct.events) {
-                        Some(accepted) => {
-                            prop_assert_eq!(accepted.queue, queue);
-                            let gone = |body| Event::BodyGone { body, size: assignment.size };
-                            direct.events.extend(accepted.gone.map(gone));
-                        }
-                        None => {
-                            let same = direct.broker.outcome(acquisition, Outcome::Accepted, direct.now);
-                            prop_assert_eq!(&same, &command);
-                            command.iter().for_each(|command| drop(direct.apply(command.clone())));
-                        }
+                Step::Accept(which, count) if !held.is_empty() => {
+                    let which = which % held.len();
+                    let some: Vec<Held> = held.drain(which..held.len().min(which + count)).collect();
+                    let all: Vec<AcqId> = some.iter().map(|of| of.direct).collect();
+                    let mut accepted = AcceptedAtOnce::default();
+                    direct.broker.accept_at_once(&all, &mut accepted, &mut direct.events);
+                    prop_assert!(accepted.queues.iter().all(|of| *of == queue));
+                    for body in accepted.gone {
+                        let size = some.iter().find(|of| of.message.body == body).unwrap().message.size;
+                        direct.events.push(Event::BodyGone { body, size });
                     }
-                    command.into_iter().for_each(|command| drop(logged.apply(command)));
+                    for of in some {
+                        let command = logged.broker.outcome(of.logged, Outcome::Accepted, logged.now);
+                        if accepted.left.contains(&of.direct) {
+                            let same = direct.broker.outcome(of.direct, Outcome::Accepted, direct.now);
+                            prop_assert_eq!(&same, &command);
+                            same.into_iter().for_each(|command| drop(direct.apply(command)));
+                        }
+                        command.into_iter().for_each(|command| drop(logged.apply(command)));
+                    }
                 }
                 Step::Release(which) if !held.is_empty() => {
-                    let acquisition = held.remove(which % held.len()).acquisition.unwrap();
-                    for host in [&mut logged, &mut direct] {
+                    let of = held.remove(which % held.len());
+                    for (host, acquisition) in [(&mut logged, of.logged), (&mut direct, of.direct)] {
                         prop_assert_eq!(host.broker.outcome(acquisition, Outcome::Released, host.now), None);
                     }
                 }
-                Step::Accept(_) | Step::Release(_) => {}
+                Step::Accept(..) | Step::Release(_) => {}
                 Step::Credit { consumer, credit, drain } => {
                     logged.broker.set_credit(consumers[consumer], credit, drain);
                     direct.broker.set_credit(consumers[consumer], credit, drain);

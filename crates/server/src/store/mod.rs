@@ -147,7 +147,10 @@ impl Store {
 
     fn with<R>(&self, call: impl FnOnce(&mut Node) -> R) -> R {
         self.signals.set_busy();
-        call(&mut self.node.lock())
+        let mut node = self.node.lock();
+        // Whatever happens comes after what receivers have said.
+        node.apply_accepted();
+        call(&mut node)
     }
 
     fn ways(&self) -> &Ways {
@@ -226,7 +229,8 @@ impl Store {
 
     /// A receiver says something of a delivery.
     pub(crate) fn receiver_says(&self, now: Now, link: LinkRef, id: u32, state: Option<DeliveryState>, settled: bool) {
-        self.with(|node| node.receiver_says(now, link.link, id, state, settled));
+        self.signals.set_busy();
+        self.node.lock().receiver_says(now, link.link, id, state, settled);
     }
 
     /// A sender says something of a delivery.
@@ -258,6 +262,6 @@ impl Store {
             // One that panicked has ended, too.
             let _ = timer.join();
         }
-        self.node.lock().close();
+        self.with(Node::close);
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use amqp::{ErrorCondition, Map};
-use queue_core::{BodyRef, Broker, Command, ConsumerId, EntryIndex, Event, Millis, Output, QueueSettings};
+use queue_core::{
+    AcceptedAtOnce, AcqId, BodyRef, Broker, Command, ConsumerId, EntryIndex, Event, Millis, Output, QueueSettings,
+};
 use router_core::Now;
 use slab::Slab;
 
@@ -62,6 +64,10 @@ pub(super) struct Node {
     pub(super) has_said_deliveries: bool,
     /// Where what was said, and what came of it, is put: kept for its memory.
     pub(super) spare: (Speech, Answers),
+    /// What receivers have accepted of queues that live in memory alone, and what has not left these yet.
+    pub(super) accepted: Vec<AcqId>,
+    /// What came of it: kept for its memory.
+    pub(super) accepted_spare: AcceptedAtOnce,
     /// Receivers for which something may be done.
     pub(super) ready: VecDeque<u32>,
     /// Receivers that drain.
@@ -191,6 +197,8 @@ impl Node {
             templates: Templates::default(),
             says: Vec::new(),
             plain: Vec::new(),
+            accepted: Vec::new(),
+            accepted_spare: AcceptedAtOnce::default(),
             has_said_deliveries: false,
             spare: Default::default(),
             ready: VecDeque::new(),
@@ -294,6 +302,7 @@ impl Node {
     pub(super) fn work(&mut self, now: Now, speech: &mut Speech) {
         self.look_at_clock(now);
         let time = self.time(now);
+        self.apply_accepted();
         self.take_notes();
         self.take_large(now);
         self.go_on_asking();

@@ -18,12 +18,16 @@ use super::transactional::TransactionalState;
 /// their `router_node.c`). It is nobody's word on the message.
 const NOBODY_THERE: &str = "Routing failure: no address present";
 
+/// Accepted messages for which memory is kept.
+const MOST_KEPT: usize = 4096;
+
 impl Node {
     /// A receiver says something of a delivery, or settles it, or both.
     pub(super) fn receiver_says(&mut self, now: Now, link: u32, id: u32, state: Option<DeliveryState>, settled: bool) {
-        if settled && matches!(state, Some(DeliveryState::Accepted)) && self.accepted_plain(link, id) {
+        if settled && matches!(state, Some(DeliveryState::Accepted)) && self.note_accepted(link, id) {
             return;
         }
+        self.apply_accepted();
         if state.as_ref().is_some_and(says_nobody_is_there) {
             self.receiver_says(now, link, id, Some(DeliveryState::Released), settled);
             return self.end_receiver(link);
@@ -91,27 +95,59 @@ impl Node {
 
     /// A receiver has accepted and settled a delivery: the short way, if the queue lives in memory alone, nothing is before it, and
     /// the delivery is part of no transaction. False if there is more to it.
-    fn accepted_plain(&mut self, link: u32, id: u32) -> bool {
-        let Some(receiver) = self.receiver_mut(link) else { return false };
-        let side = receiver.place.side;
+    fn note_accepted(&mut self, link: u32, id: u32) -> bool {
+        let is_direct = self.is_direct(Side::Memory);
+        let Some(receiver) = self.receiver_mut(link).filter(|of| is_direct && of.place.side == Side::Memory) else {
+            return false;
+        };
         let unsettled = receiver.unsettled.get(id as usize).filter(|unsettled| unsettled.is_plain());
         let Some(acquisition) = unsettled.and_then(|unsettled| unsettled.acquisition) else { return false };
-        if !self.is_direct(side) || !self.accept_at_once(acquisition) {
-            return false;
-        }
-        self.forget_delivery(link, id);
+        receiver.unsettled.remove(id as usize);
+        self.accepted.push(acquisition);
         true
     }
 
-    /// Has a message that lived in memory alone leave its queue at once. False if that takes a command.
-    fn accept_at_once(&mut self, acquisition: AcqId) -> bool {
-        let accepted = self.at_once(|broker, events| broker.accept_at_once(acquisition, events));
-        let Some(AcceptedAtOnce { queue, gone }) = accepted else { return false };
-        if let Some(body) = gone {
-            self.body_gone(Side::Memory, body, 0);
+    /// What receivers have accepted of queues that live in memory alone leaves these: mostly many neighbours do. To be called
+    /// before anything else happens to queues.
+    #[inline]
+    pub(super) fn apply_accepted(&mut self) {
+        if !self.accepted.is_empty() {
+            self.apply_all_accepted();
         }
-        self.room_again(Place { side: Side::Memory, queue });
-        true
+    }
+
+    #[inline(never)]
+    fn apply_all_accepted(&mut self) {
+        let mut accepted = std::mem::take(&mut self.accepted);
+        let mut left = self.accept_at_once(&accepted);
+        left.drain(..).for_each(|acquisition| self.accept_by_command(Side::Memory, acquisition, Waiter::Nobody));
+        self.accepted_spare.left = left;
+        accepted.clear();
+        accepted.shrink_to(MOST_KEPT);
+        self.accepted = accepted;
+    }
+
+    /// Has messages that live in memory alone leave their queues at once. Those that take commands are returned.
+    fn accept_at_once(&mut self, accepted: &[AcqId]) -> Vec<AcqId> {
+        let mut out = std::mem::take(&mut self.accepted_spare);
+        self.at_once(|broker, events| broker.accept_at_once(accepted, &mut out, events));
+        let AcceptedAtOnce { mut queues, mut gone, left } = out;
+        gone.drain(..).for_each(|body| self.body_gone(Side::Memory, body, 0));
+        queues.drain(..).for_each(|queue| self.room_again(Place { side: Side::Memory, queue }));
+        gone.shrink_to(MOST_KEPT);
+        self.accepted_spare = AcceptedAtOnce { queues, gone, left: Vec::new() };
+        left
+    }
+
+    /// A message that was accepted leaves its queue when the command for it takes effect.
+    fn accept_by_command(&mut self, side: Side, acquisition: AcqId, waiter: Waiter) {
+        match self.brokers[side as usize].accepted(acquisition) {
+            Some((queue, seq)) => {
+                self.journal.gathering[side as usize].push_accepted(queue, seq, waiter);
+                self.signals.set_busy();
+            }
+            None => self.settlement_applied(&waiter),
+        }
     }
 
     /// The queue hears the outcome of a delivery. `waits`: the receiver waits for it to be settled here, too.
@@ -128,22 +164,16 @@ impl Node {
             None => Waiter::Nobody,
         };
         let outcome = self.outcome(state, time);
-        if outcome == Outcome::Accepted && self.is_direct(side) && self.accept_at_once(acquisition) {
-            return self.settlement_applied(&waiter);
+        if outcome == Outcome::Accepted {
+            let is_done = self.is_direct(side) && self.accept_at_once(&[acquisition]).is_empty();
+            return match is_done {
+                true => self.settlement_applied(&waiter),
+                false => self.accept_by_command(side, acquisition, waiter),
+            };
         }
-        let broker = &mut self.brokers[side as usize];
-        match outcome {
-            Outcome::Accepted => match broker.accepted(acquisition) {
-                Some((queue, seq)) => {
-                    self.journal.gathering[side as usize].push_accepted(queue, seq, waiter);
-                    self.signals.set_busy();
-                }
-                None => self.settlement_applied(&waiter),
-            },
-            outcome => match broker.outcome(acquisition, outcome, time) {
-                Some(command) => self.submit(side, command, None, waiter),
-                None => self.settlement_applied(&waiter),
-            },
+        match self.brokers[side as usize].outcome(acquisition, outcome, time) {
+            Some(command) => self.submit(side, command, None, waiter),
+            None => self.settlement_applied(&waiter),
         }
     }
 

@@ -174,6 +174,10 @@ impl Node {
         let Some(sender) = self.sender_mut(arrival.link) else { return Transmitted::Complete };
         sender.note_arrival();
         sender.note_size(whole.bytes().len() as u64);
+        // What is no message of AMQP cannot be read like one.
+        if let Ok(facts) = Facts::of_whole(whole.bytes(), time, &sender.look.wanted) {
+            return self.take_at_once(time, arrival, queue, whole, facts, may_pass);
+        }
         match facts_of(whole.bytes(), |bytes| Facts::of_whole(bytes, time, &sender.look.wanted)) {
             Ok(facts) => self.take_at_once(time, arrival, queue, whole, facts, may_pass),
             Err(error) => {
