@@ -98,20 +98,29 @@ impl<H: Host> Core<H> {
         link.counters.count_ingress(passage.ingress.number());
         let state = Some(DeliveryState::Accepted);
         let (sender, delivery_id, born) = (passage.link, passage.delivery_id, passage.born);
-        self.end(host, End { sender, delivery_id, settled: false, stuck: false, born, state });
+        self.end_unsettled(host, End { sender, delivery_id, settled: false, stuck: false, born, state });
     }
 
     /// The message now being offered goes on, as a delivery of the surroundings' own. `key` is the key that is given next.
     fn pass_on(&mut self, host: &mut H, key: u64, on: PassedOn) {
         let PassedOn { link, id, tag } = on;
-        self.deliver_own(self.now(), host, link, OwnDelivery { id, tag: &tag });
+        let own = OwnDelivery { id, tag: &tag };
+        let receiver = match self.plain_receiver(link) {
+            Some(receiver) => {
+                self.send_own(host, link, receiver, own);
+                Some(receiver)
+            }
+            None => {
+                self.deliver(self.now(), host, link, own.offer());
+                None
+            }
+        };
         if self.deliveries.next_key() == key {
             // There was no link to go on by. The key is nobody's.
             self.deliveries.skip_key();
         }
-        if !self.may_send(link)
-            && let Some(link) = self.links.get(link.0)
-        {
+        let has_room = receiver.is_some_and(|receiver| self.takes_more(receiver)) || self.may_send(link);
+        if !has_room && let Some(link) = self.links.get(link.0) {
             host.no_room(link.host);
         }
     }
@@ -119,11 +128,20 @@ impl<H: Host> Core<H> {
     /// As [`Core::deliver`], for a delivery of the surroundings' own on a link that is one with that of a peer.
     pub fn deliver_own(&mut self, now: Now, host: &mut H, link: LinkKey, own: OwnDelivery<'_>) -> Offered {
         self.tick(now);
-        let receiver = self.links.get(link.0).filter(|link| link.incoming).and_then(|link| self.partner(link));
-        let is_plain = |receiver: &u32| self.is_ready(*receiver) && !self.links[*receiver].send_settled;
-        let Some(receiver) = receiver.filter(is_plain) else {
-            return self.deliver(now, host, link, own.offer());
-        };
+        match self.plain_receiver(link) {
+            Some(receiver) => self.send_own(host, link, receiver, own),
+            None => self.deliver(now, host, link, own.offer()),
+        }
+    }
+
+    /// The other one of two links that are one, if a delivery can go out on that at once, and not settled.
+    #[inline]
+    fn plain_receiver(&self, link: LinkKey) -> Option<u32> {
+        let receiver = self.partner(self.links.get(link.0).filter(|link| link.incoming)?)?;
+        (self.is_ready(receiver) && !self.links[receiver].send_settled).then_some(receiver)
+    }
+
+    fn send_own(&mut self, host: &mut H, link: LinkKey, receiver: u32, own: OwnDelivery<'_>) -> Offered {
         let sender = &mut self.links[index_of(link.0)];
         sender.counters.deliveries += 1;
         sender.hold_credit(self.clock);

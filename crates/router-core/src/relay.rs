@@ -61,7 +61,8 @@ impl<H: Host> Core<H> {
     }
 
     /// Whether a delivery would leave at once on a link: nothing is queued before it.
-    fn takes_more(&self, receiver: u32) -> bool {
+    #[inline]
+    pub(crate) fn takes_more(&self, receiver: u32) -> bool {
         let link = &self.links[receiver];
         link.queue_head == NONE && link.busy == NONE && self.connections[link.conn].writable
     }

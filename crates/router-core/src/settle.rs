@@ -207,18 +207,27 @@ impl<H: Host> Core<H> {
     }
 
     /// Tells the sender the end of a delivery, counts it, and gives its credit back.
-    pub(crate) fn end(&mut self, host: &mut H, end: End) {
+    fn end(&mut self, host: &mut H, end: End) {
         if end.stuck {
             let link = self.links.get(end.sender).map(|_| index_of(end.sender));
             self.unstick(link);
         }
-        let Some(link) = self.links.get_mut(end.sender) else { return };
         if !end.settled {
-            link.unsettled -= 1;
-            link.count_outcome(&mut self.statistics, Outcome::of(end.state.as_ref()));
-            link.count_settled_with_sender(&mut self.statistics, self.clock, end.born);
-            host.update_incoming(link.host, end.delivery_id, end.state, true);
+            return self.end_unsettled(host, end);
         }
+        if let Some(link) = self.links.get_mut(end.sender) {
+            link.give_back(host, &mut self.statistics);
+        }
+    }
+
+    /// The same for a delivery that its sender has not settled, as mostly, and that is not stuck any more.
+    #[inline(always)] // There are two ways to it, both of them hot.
+    pub(crate) fn end_unsettled(&mut self, host: &mut H, end: End) {
+        let Some(link) = self.links.get_mut(end.sender) else { return };
+        link.unsettled -= 1;
+        link.count_outcome(&mut self.statistics, Outcome::of(end.state.as_ref()));
+        link.count_settled_with_sender(&mut self.statistics, self.clock, end.born);
+        host.update_incoming(link.host, end.delivery_id, end.state, true);
         link.give_back(host, &mut self.statistics);
     }
 

@@ -63,8 +63,9 @@ impl Broker {
             let entry = queue.entry(&facts, body, time);
             if queue.is_plain(&entry) {
                 if let Some((line, consumer)) = queue.next_taker(&mut self.consumers) {
-                    let acquisition = self.acquisitions.add(consumer, queue.next_place(&entry));
-                    queue.pass_plain(entry, acquisition, (line, consumer), events);
+                    let lane = queue.lane_of(&entry);
+                    let acquisition = self.acquisitions.add(consumer, Seq::new(lane, queue.lanes.next_in(lane)));
+                    queue.pass_plain(lane, entry, acquisition, (line, consumer), events);
                     return Ok(Came::Given { consumer: consumer.id, acquisition });
                 }
                 if queue.join_plain(entry, events) {
@@ -150,31 +151,26 @@ impl Queue {
         if self.has_free() || !self.local.browsers.is_empty() || !self.local.draining.is_empty() {
             return None;
         }
-        self.wake();
+        self.local.lines.iter_mut().for_each(|(_, line)| line.wake());
         self.first_in_line(consumers)
-    }
-
-    /// The place that a message is about to get.
-    #[inline]
-    fn next_place(&self, entry: &Entry) -> Seq {
-        let lane = self.lane_of(entry);
-        Seq::new(lane, self.lanes.next_in(lane))
     }
 
     /// Puts a plain message behind all others of its priority, held by the consumer that is the next to be given one.
     #[inline]
     fn pass_plain(
         &mut self,
+        lane: usize,
         entry: Entry,
         acquisition: AcqId,
         (line, consumer): (usize, &mut Consumer),
         events: &mut Vec<Event>,
     ) {
         self.count_in(entry.size());
-        let lane = self.lane_of(&entry);
         let seq = self.lanes.push_held(lane, entry);
         self.was_given(line, consumer, seq, acquisition);
         self.local.delivered += 1;
-        events.extend(self.fullness());
+        if let Some(event) = self.fullness() {
+            events.push(event);
+        }
     }
 }

@@ -34,7 +34,9 @@ impl Facts {
     }
 
     fn read(message: &[u8], whole: bool, now: Millis, wanted: &Wanted) -> Result<Self, Malformed> {
-        let mut reading = Reading { now, wanted, facts: Self::plain(message.len() as u64), message_id: None };
+        let begin = || Reading { now, wanted, facts: Self::plain(message.len() as u64), message_id: None };
+        // There is nothing to be read of a message that is only a body.
+        let mut reading: Option<Reading<'_>> = None;
         let mut scanner = Scanner::new(message, whole);
         loop {
             match scanner.next()? {
@@ -43,7 +45,7 @@ impl Facts {
                         break;
                     }
                 }
-                Scan::Section(section) => reading.section(&section)?,
+                Scan::Section(section) => reading.get_or_insert_with(begin).section(&section)?,
                 Scan::Incomplete { begun: Some(kind) } if kind.is_body() => break,
                 Scan::Incomplete { .. } if scanner.position() == message.len() => break,
                 // Cut off before the body: the error says where.
@@ -51,7 +53,7 @@ impl Facts {
                 Scan::End => break,
             }
         }
-        Ok(reading.finish())
+        Ok(reading.map_or_else(|| Self::plain(message.len() as u64), Reading::finish))
     }
 }
 

@@ -11,7 +11,7 @@ use router_core::{Core, InKey, LinkKey, Offer, Offered as Answer, stamp_of};
 
 use super::feeding::{Resumption, Streaming};
 use super::host::{Offered, ShardHost};
-use crate::content::{Content, Examined, Head, Look, Refusal, examine, stream, subject};
+use crate::content::{Content, Examined, Head, Layout, Look, Refusal, examine, stream, subject};
 
 /// Bytes of a message that is not complete from which on it is streamed; the old router's "Q2".
 const STREAM_FROM: usize = 128 * 1024;
@@ -95,6 +95,14 @@ impl<'t> Arrived<'t> {
         Self { tag, stamp, manner: transfer.manner, ..Self::new(transfer) }
     }
 
+    /// What goes on as it is has to be something, and to have a tag that the other end can take.
+    fn check_routed(&self, bytes: &[u8], complete: bool) -> Result<(), Refusal> {
+        if self.tag.as_ref().is_some_and(|tag| tag.len() > LONGEST_TAG) {
+            return Err(Refusal::Tag);
+        }
+        if complete && bytes.is_empty() { Err(Refusal::Format) } else { Ok(()) }
+    }
+
     /// To keep until the rest of the delivery comes.
     fn kept(self) -> Arrived<'static> {
         let tag = self.tag.map(|tag| Cow::Owned(tag.into_owned()));
@@ -151,6 +159,9 @@ impl ShardHost {
     /// Offers a complete message, which begins at `start` of the buffer.
     #[inline]
     fn offer_whole(&mut self, core: &mut Core<Self>, slot: u32, mut arrived: Arrived<'_>, bytes: &[u8], start: usize) {
+        if arrived.tag.is_some() {
+            return self.offer_routed(core, slot, arrived, bytes, start);
+        }
         let examined = match self.examine(slot, &arrived, bytes, true) {
             Ok(examined) => examined,
             Err(refusal) => return self.refuse(core, &arrived, refusal),
@@ -163,7 +174,22 @@ impl ShardHost {
         }
     }
 
-    #[inline]
+    /// The same on a link that is one with another: nothing of the message is looked at.
+    fn offer_routed(&mut self, core: &mut Core<Self>, slot: u32, mut arrived: Arrived<'_>, bytes: &[u8], start: usize) {
+        if let Err(refusal) = arrived.check_routed(bytes, true) {
+            return self.refuse(core, &arrived, refusal);
+        }
+        let layout = Layout::plain(arrived.message_format);
+        self.offered = Offered::Borrowed { start, end: start + bytes.len(), layout, kept: None };
+        let unseen = Examined::unseen(arrived.message_format);
+        let answer = self.offer(core, &mut arrived, &unseen, true);
+        self.offered = Offered::Nothing;
+        if let Answer::Tracked(key) = answer {
+            self.track(slot, &arrived, key);
+        }
+    }
+
+    #[inline(always)] // There are two ways to it, and in one of them nothing is known of the message.
     fn offer(
         &mut self,
         core: &mut Core<Self>,
@@ -208,8 +234,9 @@ impl ShardHost {
         bytes: &'b [u8],
         complete: bool,
     ) -> Result<Examined<'b>, Refusal> {
-        if let Some(tag) = &arrived.tag {
-            return examine_routed(tag, arrived.message_format, bytes, complete);
+        if arrived.tag.is_some() {
+            arrived.check_routed(bytes, complete)?;
+            return Ok(Examined::unseen(arrived.message_format));
         }
         let Some(conn) = self.conns.get_mut(slot as usize) else { return Err(Refusal::Format) };
         let keep = !conn.settings.strip_annotations.strips_incoming();
@@ -462,18 +489,6 @@ fn further_state(incoming: &mut Incoming, state: DeliveryState) {
         Progress::Streaming(streaming) if incoming.arrived.tag.is_some() => streaming.feed.say(state),
         _ => incoming.arrived.state = Some(state),
     }
-}
-
-/// What goes on as it is has to be something, and to have a tag that the other end can take.
-#[inline(never)]
-fn examine_routed<'b>(tag: &[u8], message_format: u32, bytes: &[u8], complete: bool) -> Result<Examined<'b>, Refusal> {
-    if tag.len() > LONGEST_TAG {
-        return Err(Refusal::Tag);
-    }
-    if complete && bytes.is_empty() {
-        return Err(Refusal::Format);
-    }
-    Ok(Examined::unseen(message_format))
 }
 
 /// Where in the buffer a part of it begins; `None` if it is no part of it.

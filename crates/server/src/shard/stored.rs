@@ -123,7 +123,7 @@ impl ShardHost {
         content: Option<&Content<LinkRef>>,
         how: &Transmit<'_>,
     ) -> Transmitted {
-        let edit = self.edit(link, content, how);
+        let edit = if how.routed_tag.is_some() { None } else { self.edit(link, content, how) };
         let content = content.cloned().unwrap_or_else(|| self.take_offered());
         let content = match content {
             Content::Whole(whole) if edit.is_none() => {

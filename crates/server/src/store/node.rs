@@ -424,8 +424,8 @@ impl Node {
         let result = call(&mut self.brokers[Side::Memory as usize], &mut events);
         if !events.is_empty() {
             events.drain(..).for_each(|event| self.happened(Side::Memory, event));
+            self.tend_collectors();
         }
-        self.tend_collectors();
         self.output.events = events;
         result
     }

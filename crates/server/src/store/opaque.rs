@@ -13,12 +13,14 @@ const MARK: u8 = 0xff;
 const BEFORE: usize = 5;
 
 /// What is to stand before a message, if anything.
+#[inline]
 pub(super) fn before(format: u32, message: &[u8]) -> Option<[u8; BEFORE]> {
     let [a, b, c, d] = format.to_be_bytes();
     (format != 0 || is_opaque(message)).then_some([MARK, a, b, c, d])
 }
 
 /// A message as it is kept.
+#[inline]
 pub(super) fn kept(whole: Arc<Whole>) -> Arc<Whole> {
     match before(whole.layout().message_format, whole.bytes()) {
         None => whole,

@@ -11,6 +11,7 @@ mod failure;
 mod full;
 mod graves;
 mod large;
+mod passing;
 mod relocation;
 mod shadows;
 pub(crate) mod stalling;
