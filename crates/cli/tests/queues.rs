@@ -134,6 +134,9 @@ fn messages_are_moved_and_purged() {
     assert_eq!(stored.out("queue move a b --count 1"), "1 message moved from a to b.\n");
     assert_eq!(stored.out("receive b --count 3"), "m3\nm4\nm1\n");
     assert_eq!(run(WAYSTATION, "queue purge a").status, 2, "what is dropped has to be said");
+    for command in ["queue purge a --selector=", "queue move a b --selector="] {
+        assert_eq!(run(WAYSTATION, command).status, 2, "an empty selector chooses nothing: {command}");
+    }
     assert_eq!(stored.out("queue purge a --all --json"), "{\n  \"messages\": 1,\n  \"held\": 0\n}\n");
     assert_eq!(stored.attribute("a", "depth"), 0);
     assert!(stored.refused("queue move a nosuch").contains("nosuch"));

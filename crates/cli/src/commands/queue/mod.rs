@@ -73,12 +73,20 @@ struct Common {
 #[derive(Debug, Args)]
 struct Which {
     /// Only messages that match this selector, such as "colour = 'red' AND JMSPriority > 4"
-    #[arg(short, long, value_name = "SELECTOR")]
+    #[arg(short, long, value_name = "SELECTOR", value_parser = selector)]
     selector: Option<String>,
 
     /// At most so many
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     count: Option<i64>,
+}
+
+/// One that is empty is taken for a mistake, such as a variable that is not set: it would choose all.
+fn selector(text: &str) -> Result<String, &'static str> {
+    match text.trim() {
+        "" => Err("it is empty, and would choose every message: leave --selector away if that is meant"),
+        _ => Ok(text.to_owned()),
+    }
 }
 
 pub(super) fn run(arguments: &QueueArguments, out: &mut dyn Write) -> Result<(), Failure> {
