@@ -1,7 +1,7 @@
 //! Shadows. A dead-letter or expiry address may be that of a queue of the other side: durable queues and those in memory are two
-//! state machines, and each takes a message only where it finds one of its own. So it makes a queue at that address, which
-//! nobody sees, and what is in this shadow is carried over to the queue whose address it is. There it is what it would be had it died on the
-//! same side: where that queue is full and rejects, it goes on to the next address, or is dropped.
+//! state machines, and each takes a message only where it finds a queue of its own. So it makes one at that address, which
+//! nobody sees, and what is in this shadow is carried over to the queue whose address it is. There it is what it would be had
+//! it died on the same side: where that queue is full and rejects, it goes on to the next address, or is dropped.
 //!
 //! What is in the collectors of topics (see [`super::collectors`]) goes in the same way.
 //!

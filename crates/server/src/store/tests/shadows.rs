@@ -351,6 +351,31 @@ fn dead_letters_for_a_topic_go_to_all_subscriptions_that_let_them_in_on_both_sid
 }
 
 #[test]
+fn a_dead_letter_of_a_subscription_for_its_own_topic_goes_to_the_others() {
+    let directory = Directory::new("shadows-own-topic");
+    let stored = Stored::at(&directory);
+    let subscription = QueueSettings { dead_letter_address: Some("news".into()), ..QueueSettings::new("") };
+    stored.store.create_topic(TopicSpec { address: "news".to_owned(), subscription }).expect("it is new");
+    for refuses_durably in [true, false] {
+        let (mut refusing, mut other) = (stored.router.client(), stored.router.client());
+        attach(&mut refusing, subscriber(&format!("refusing {refuses_durably}"), refuses_durably, None), 10);
+        attach(&mut other, subscriber(&format!("other {refuses_durably}"), !refuses_durably, None), 10);
+        let mut sending = stored.router.client();
+        send(&mut sending, "news", [numbered(1)]);
+        let received = refusing.receive();
+        refusing.settle(&received, DeliveryState::Rejected(None));
+        for is_first in [true, false] {
+            let received = other.receive();
+            assert_eq!(said_of(&received.bytes).0.is_empty(), is_first);
+            other.settle(&received, DeliveryState::Accepted);
+        }
+        other.settle_down();
+        refusing.settle_down();
+        assert!(refusing.take_message().is_none());
+    }
+}
+
+#[test]
 fn dead_letters_for_a_topic_that_were_not_published_before_a_restart_are_after_it_in_order() {
     const COUNT: usize = 600;
     let directory = Directory::new("shadows-collector");
