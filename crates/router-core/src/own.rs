@@ -62,8 +62,9 @@ impl<H: Host> Core<H> {
     pub(crate) fn hand_in(&mut self, host: &mut H, receiver: u32, passage: &Passage<'_, H::Content>) -> Offered {
         let (said, key, tag) = (passage.said(), self.deliveries.next_key(), self.next_tag);
         self.next_tag += 1;
-        self.count_transmission(receiver);
-        let link = &self.links[receiver];
+        let link = &mut self.links[receiver];
+        let connection = &mut self.connections[link.conn];
+        link.count_transmission(connection, &mut self.addresses, &mut self.statistics, self.clock);
         let how = Transmit {
             settled: false,
             tag,
@@ -152,21 +153,23 @@ impl<H: Host> Core<H> {
         self.statistics.deliveries_ingress_route_container += u64::from(connection.route_container);
         let (key, tag) = (self.deliveries.next_key(), self.next_tag);
         self.next_tag += 1;
-        self.count_transmission(receiver);
+        let onward = &mut self.links[receiver];
+        let connection = &mut self.connections[onward.conn];
+        onward.count_transmission(connection, &mut self.addresses, &mut self.statistics, self.clock);
         let how = Transmit {
             settled: false,
             tag,
             stamp: 0,
             to_override: None,
             phase: 0,
-            annotate: self.connections[self.links[receiver].conn].annotate,
+            annotate: connection.annotate,
             anew: false,
             routed_tag: Some(own.tag),
             state: None,
             manner: Manner::default(),
             may_pass: false,
         };
-        let transmitted = host.transmit(self.links[receiver].host, OutKey(key), None, &how);
+        let transmitted = host.transmit(onward.host, OutKey(key), None, &how);
         let passage = Passage::own(link.0, own.id, self.clock.millis);
         self.record(host, receiver, &passage, transmitted)
     }
@@ -189,12 +192,20 @@ impl<H: Host> Core<H> {
                 return Offered::Done;
             }
         };
-        if place == Place::Sent {
-            self.links[receiver].count_sent(&mut self.statistics, self.clock, passage.born);
-        } else {
-            self.links[receiver].busy = index_of(key);
+        let (link, delivery) = (&mut self.links[receiver], &mut self.deliveries[index_of(key)]);
+        delivery.place = place;
+        match place {
+            Place::Sent => link.count_sent(&mut self.statistics, self.clock, passage.born),
+            _ => link.busy = index_of(key),
         }
-        self.list_sent(index_of(key), place);
+        let last = link.list_sent(index_of(key), delivery);
+        let weighed = link.weighed;
+        if last != NONE {
+            self.deliveries[last].next = index_of(key);
+        }
+        if weighed {
+            self.load_changed(receiver);
+        }
         Offered::Tracked(InKey(key))
     }
 }

@@ -5,11 +5,58 @@ use std::sync::Arc;
 use amqp::DeliveryState;
 
 use crate::address::key::phase_of_key;
+use crate::address::table::Addresses;
 use crate::arena::{NONE, index_of};
-use crate::core::Core;
+use crate::connection::Connection;
+use crate::core::{Clock, Core};
 use crate::delivery::{Delivery, Listed, Outcome, Override, Place, Said, Wrapping};
 use crate::forward::Passage;
-use crate::{Host, Now, OutKey, Role, Transmit, Transmitted};
+use crate::link::Link;
+use crate::{Host, Now, OutKey, Role, RouterStatistics, Transmit, Transmitted};
+
+impl<H: Host> Link<H> {
+    /// Counts that a delivery goes out, and spends its credit.
+    #[inline(always)] // There are two ways to it, both of them hot.
+    pub(crate) fn count_transmission(
+        &mut self,
+        connection: &mut Connection<H>,
+        addresses: &mut Addresses,
+        router: &mut RouterStatistics,
+        clock: Clock,
+    ) {
+        self.spend_credit(clock);
+        self.counters.deliveries += 1;
+        connection.last_delivery = Some(clock.second);
+        // What goes on to another router was counted when it was forwarded.
+        if self.addr != NONE {
+            let address = &mut addresses[self.addr];
+            address.egress += 1;
+            router.deliveries_egress += 1;
+            if connection.route_container {
+                address.rare().egress_route_container += 1;
+                router.deliveries_egress_route_container += 1;
+            }
+        } else if self.routed.is_some() && connection.info.role == Role::InterRouter {
+            router.deliveries_transit += 1;
+        } else if self.routed.is_some() {
+            router.deliveries_egress += 1;
+            router.deliveries_egress_route_container += u64::from(connection.route_container);
+        }
+    }
+
+    /// Puts a copy that was transmitted, or is being, at the end of the list of those. The one before it, whose next one it is.
+    #[inline(always)] // The same.
+    pub(crate) fn list_sent(&mut self, copy: u32, delivery: &mut Delivery<H::Content>) -> u32 {
+        let last = std::mem::replace(&mut self.sent_tail, copy);
+        self.unsettled += u32::from(!delivery.settled);
+        delivery.prev = last;
+        delivery.next = NONE;
+        if last == NONE {
+            self.sent_head = copy;
+        }
+        last
+    }
+}
 
 impl<H: Host> Core<H> {
     /// Makes the record of a delivery that goes out, and transmits or queues it. Returns its key.
@@ -99,16 +146,18 @@ impl<H: Host> Core<H> {
         said: Said<'_>,
     ) {
         let copy = index_of(key.0);
-        let index = self.deliveries[copy].link;
-        self.count_transmission(index);
-        let (delivery, link) = (&mut self.deliveries[copy], &mut self.links[index]);
+        let delivery = &mut self.deliveries[copy];
+        let index = delivery.link;
+        let link = &mut self.links[index];
+        let connection = &mut self.connections[link.conn];
+        link.count_transmission(connection, &mut self.addresses, &mut self.statistics, self.clock);
         let how = Transmit {
             settled: delivery.settled,
             tag: wrapping.tag,
             stamp: wrapping.stamp,
             to_override: wrapping.to_override,
             phase: wrapping.phase,
-            annotate: self.connections[link.conn].annotate,
+            annotate: connection.annotate,
             anew: wrapping.anew,
             routed_tag: said.tag,
             state: said.state,
@@ -120,57 +169,19 @@ impl<H: Host> Core<H> {
             link.count_sent(&mut self.statistics, self.clock, delivery.born);
         }
         match transmitted {
-            Transmitted::Complete if delivery.settled => self.settled_sent(host, key),
-            Transmitted::Complete => self.list_sent(copy, Place::Sent),
+            Transmitted::Complete if delivery.settled => return self.settled_sent(host, key),
+            Transmitted::Complete => delivery.place = Place::Sent,
             // It was not to be passed on.
-            Transmitted::Accepted | Transmitted::Passed(_) => self.accepted_at_once(host, key),
+            Transmitted::Accepted | Transmitted::Passed(_) => return self.accepted_at_once(host, key),
             Transmitted::Partial => {
+                delivery.place = Place::Transmitting;
                 link.busy = copy;
-                self.list_sent(copy, Place::Transmitting);
             }
         }
-    }
-
-    /// Counts that a delivery goes out on a link, and spends its credit.
-    #[inline(always)] // Both ways of transmitting do it, and it is hot in both.
-    pub(crate) fn count_transmission(&mut self, index: u32) {
-        let link = &mut self.links[index];
-        link.spend_credit(self.clock);
-        link.counters.deliveries += 1;
-        let connection = &mut self.connections[link.conn];
-        connection.last_delivery = Some(self.clock.second);
-        // What goes on to another router was counted when it was forwarded.
-        if link.addr != NONE {
-            let address = &mut self.addresses[link.addr];
-            address.egress += 1;
-            self.statistics.deliveries_egress += 1;
-            if connection.route_container {
-                address.rare().egress_route_container += 1;
-                self.statistics.deliveries_egress_route_container += 1;
-            }
-        } else if link.routed.is_some() && connection.info.role == Role::InterRouter {
-            self.statistics.deliveries_transit += 1;
-        } else if link.routed.is_some() {
-            self.statistics.deliveries_egress += 1;
-            self.statistics.deliveries_egress_route_container += u64::from(connection.route_container);
-        }
-    }
-
-    /// Puts a copy that was transmitted, or is being, at the end of its link's list of those.
-    #[inline(always)] // The same.
-    pub(crate) fn list_sent(&mut self, copy: u32, place: Place) {
-        let delivery = &mut self.deliveries[copy];
-        let index = delivery.link;
-        let link = &mut self.links[index];
-        let last = std::mem::replace(&mut link.sent_tail, copy);
-        link.unsettled += u32::from(!delivery.settled);
-        delivery.place = place;
-        delivery.prev = last;
-        delivery.next = NONE;
+        let last = link.list_sent(copy, delivery);
         let weighed = link.weighed;
-        match last {
-            NONE => link.sent_head = copy,
-            last => self.deliveries[last].next = copy,
+        if last != NONE {
+            self.deliveries[last].next = copy;
         }
         if weighed {
             self.load_changed(index);
