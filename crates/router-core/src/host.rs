@@ -1,5 +1,7 @@
 //! What the core asks of its surroundings, and what a delivery looks like on its way through.
 
+use std::cell::Cell;
+
 use amqp::message::Trace;
 use amqp::performative::Manner;
 use amqp::terminus::{Source, TargetTerminus};
@@ -140,8 +142,8 @@ pub struct Transmit<'a> {
     pub state: Option<&'a DeliveryState>,
     /// How the sender wants it dealt with, if the link is one with another.
     pub manner: Manner,
-    /// The answer may be [`Transmitted::Passed`].
-    pub may_pass: bool,
+    /// The answer may be [`Transmitted::Passed`], if here is said as what the message goes on.
+    pub passing: Option<&'a Passing>,
 }
 
 impl Transmit<'_> {
@@ -188,12 +190,15 @@ pub enum Transmitted {
     /// All of it was taken, and its receiver has accepted and settled it at once: nothing more is said of it. Only for messages
     /// that are complete and not settled.
     Accepted,
-    /// As `Accepted`, and the message now being offered goes on as it is, as a delivery of the surroundings' own. Only if
-    /// [`Transmit::may_pass`].
-    Passed(PassedOn),
+    /// As `Accepted`, and the message now being offered goes on as it is, as a delivery of the surroundings' own:
+    /// [`Transmit::passing`].
+    Passed,
     /// The host goes on by itself and calls [`Core::transmitted`](crate::Core::transmitted) at the end.
     Partial,
 }
+
+/// Where it is said how a message goes on. It is not part of [`Transmitted`], so that this fits a register.
+pub type Passing = Cell<Option<PassedOn>>;
 
 /// A delivery of the surroundings' own that comes of one to them. The core's key for it is the number of the key that the other
 /// one was given: see [`Host::transmit`].

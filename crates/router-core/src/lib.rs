@@ -81,7 +81,7 @@ pub use crate::core::{Core, ObjectCounts, ObjectSizes};
 pub use delays::Delays;
 pub use edge::{Bound, Destinations, EdgeEvent};
 pub use host::{
-    Host, Level, Module, Offer, Offered, OwnTag, PassedOn, SubscriberDelivery, Transmit, Transmitted, stamp_of,
+    Host, Level, Module, Offer, Offered, OwnTag, PassedOn, Passing, SubscriberDelivery, Transmit, Transmitted, stamp_of,
 };
 pub use info::{
     AddressConfigError, AttachInfo, AutoLinkError, AutoLinkState, BindingError, ConnectionInfo, ExchangeError,

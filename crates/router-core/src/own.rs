@@ -10,7 +10,7 @@ use crate::core::Core;
 use crate::delivery::{Delivery, Outcome, Place};
 use crate::forward::Passage;
 use crate::settle::End;
-use crate::{Host, InKey, LinkKey, Now, Offer, Offered, OutKey, PassedOn, Transmit, Transmitted};
+use crate::{Host, InKey, LinkKey, Now, Offer, Offered, OutKey, PassedOn, Passing, Transmit, Transmitted};
 
 /// A delivery of the surroundings' own, all of which is there, and which is not settled.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +65,7 @@ impl<H: Host> Core<H> {
         let link = &mut self.links[receiver];
         let connection = &mut self.connections[link.conn];
         link.count_transmission(connection, &mut self.addresses, &mut self.statistics, self.clock);
+        let passing = Passing::default();
         let how = Transmit {
             settled: false,
             tag,
@@ -76,13 +77,15 @@ impl<H: Host> Core<H> {
             routed_tag: said.tag,
             state: said.state,
             manner: said.manner,
-            may_pass: passage.content.is_none(),
+            passing: passage.content.is_none().then_some(&passing),
         };
         match host.transmit(link.host, OutKey(key), passage.content, &how) {
             Transmitted::Accepted => self.accepted_handed_in(host, receiver, passage),
-            Transmitted::Passed(on) => {
+            Transmitted::Passed => {
                 self.accepted_handed_in(host, receiver, passage);
-                self.pass_on(host, key, on);
+                if let Some(on) = passing.get() {
+                    self.pass_on(host, key, on);
+                }
             }
             transmitted => return self.record(host, receiver, passage, transmitted),
         }
@@ -167,7 +170,7 @@ impl<H: Host> Core<H> {
             routed_tag: Some(own.tag),
             state: None,
             manner: Manner::default(),
-            may_pass: false,
+            passing: None,
         };
         let transmitted = host.transmit(onward.host, OutKey(key), None, &how);
         let passage = Passage::own(link.0, own.id, self.clock.millis);
@@ -186,7 +189,7 @@ impl<H: Host> Core<H> {
         let place = match transmitted {
             Transmitted::Complete => Place::Sent,
             Transmitted::Partial => Place::Transmitting,
-            Transmitted::Accepted | Transmitted::Passed(_) => {
+            Transmitted::Accepted | Transmitted::Passed => {
                 self.links[receiver].count_sent(&mut self.statistics, self.clock, passage.born);
                 self.accepted_at_once(host, OutKey(key));
                 return Offered::Done;

@@ -162,7 +162,7 @@ impl<H: Host> Core<H> {
             routed_tag: said.tag,
             state: said.state,
             manner: said.manner,
-            may_pass: false,
+            passing: None,
         };
         let transmitted = host.transmit(link.host, key, content, &how);
         if transmitted != Transmitted::Partial {
@@ -172,7 +172,7 @@ impl<H: Host> Core<H> {
             Transmitted::Complete if delivery.settled => return self.settled_sent(host, key),
             Transmitted::Complete => delivery.place = Place::Sent,
             // It was not to be passed on.
-            Transmitted::Accepted | Transmitted::Passed(_) => return self.accepted_at_once(host, key),
+            Transmitted::Accepted | Transmitted::Passed => return self.accepted_at_once(host, key),
             Transmitted::Partial => {
                 delivery.place = Place::Transmitting;
                 link.busy = copy;

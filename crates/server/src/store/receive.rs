@@ -7,7 +7,7 @@ use amqp::{DeliveryState, ErrorCondition};
 use queue_core::{
     Body, Came, Command, Enqueue, EntryIndex, Facts, Malformed, Millis, QueueId, Refused, Target, Wanted,
 };
-use router_core::{Now, OutKey, Transmit, Transmitted};
+use router_core::{Now, OutKey, Passing, Transmit, Transmitted};
 use smallvec::{SmallVec, smallvec};
 
 use super::admission::{Answers, Asking};
@@ -125,7 +125,7 @@ impl Node {
         match self.plain_destination(link) {
             Some(queue) if how.state.is_none() => {
                 let arrival = Arrival { link, key, settled: how.settled };
-                self.take_plain(self.time(now), arrival, queue, opaque::kept(whole), how.may_pass)
+                self.take_plain(self.time(now), arrival, queue, opaque::kept(whole), how.passing)
             }
             _ => self.receive(now, link, key, (Content::Whole(whole), None), how),
         }
@@ -169,17 +169,17 @@ impl Node {
         arrival: Arrival,
         queue: QueueId,
         whole: Arc<Whole>,
-        may_pass: bool,
+        passing: Option<&Passing>,
     ) -> Transmitted {
         let Some(sender) = self.sender_mut(arrival.link) else { return Transmitted::Complete };
         sender.note_arrival();
         sender.note_size(whole.bytes().len() as u64);
         // What is no message of AMQP cannot be read like one.
         if let Ok(facts) = Facts::of_whole(whole.bytes(), time, &sender.look.wanted) {
-            return self.take_at_once(time, arrival, queue, whole, facts, may_pass);
+            return self.take_at_once(time, arrival, queue, whole, facts, passing);
         }
         match facts_of(whole.bytes(), |bytes| Facts::of_whole(bytes, time, &sender.look.wanted)) {
-            Ok(facts) => self.take_at_once(time, arrival, queue, whole, facts, may_pass),
+            Ok(facts) => self.take_at_once(time, arrival, queue, whole, facts, passing),
             Err(error) => {
                 self.refuse(arrival, error);
                 Transmitted::Complete
@@ -187,7 +187,8 @@ impl Node {
         }
     }
 
-    /// Puts a message into a queue that lives in memory alone. `may_pass`: it may go on at once. `Complete`: what there was to be said of it is said.
+    /// Puts a message into a queue that lives in memory alone. `passing`: it may go on at once. `Complete`: what there was to be said of
+    /// it is said.
     fn take_at_once(
         &mut self,
         time: Millis,
@@ -195,15 +196,18 @@ impl Node {
         queue: QueueId,
         whole: Arc<Whole>,
         facts: Facts,
-        may_pass: bool,
+        passing: Option<&Passing>,
     ) -> Transmitted {
         let at = EntryIndex(self.bodies.keep_one(whole));
         match self.at_once(|broker, events| broker.enqueue_at_once(at, time, queue, facts, events)) {
             Ok(came) => {
                 self.arrival_over(arrival.link);
                 if let Came::Given { consumer, acquisition } = came {
-                    if may_pass && let Some(on) = self.pass_on(arrival.key, consumer, acquisition) {
-                        return Transmitted::Passed(on);
+                    if let Some(passing) = passing
+                        && let Some(on) = self.pass_on(arrival.key, consumer, acquisition)
+                    {
+                        passing.set(Some(on));
+                        return Transmitted::Passed;
                     }
                     let assignment = self.broker(Side::Memory).assignment(acquisition);
                     assignment.into_iter().for_each(|assignment| self.assigned(Side::Memory, assignment));
@@ -275,7 +279,7 @@ impl Node {
     /// Has a message put into one queue: at once if that lives in memory alone.
     fn put(&mut self, time: Millis, to: Place, arrival: Arrival, whole: Arc<Whole>, facts: Facts) -> Transmitted {
         if self.is_direct(to.side) {
-            return self.take_at_once(time, arrival, to.queue, whole, facts, false);
+            return self.take_at_once(time, arrival, to.queue, whole, facts, None);
         }
         if self.finds_no_memory(whole.bytes().len() as u64) {
             self.refuse(arrival, self.no_memory());
