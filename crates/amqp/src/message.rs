@@ -4,6 +4,7 @@
 mod annotations;
 mod header;
 mod owned;
+mod pieces;
 mod properties;
 mod scanner;
 mod section;
@@ -13,6 +14,7 @@ pub use annotations::{
 };
 pub use header::Header;
 pub use owned::{Body, Message};
+pub use pieces::Pieces;
 pub use properties::{Properties, PropertiesView, RoutingProperties};
 pub use scanner::{Scan, Scanner};
 pub use section::{Section, SectionKind};

@@ -242,6 +242,53 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// Advances over the beginning of one value of any type: all that says how long it is. Returns how many bytes of it follow.
+    ///
+    /// # Errors
+    /// As [`Decoder::skip_value`], but for bytes that follow.
+    pub(crate) fn read_extent(&mut self) -> Result<u64, DecodeError> {
+        let mut values = 1;
+        let mut described = self.depth;
+        loop {
+            let at = self.at;
+            match self.byte()? {
+                format::DESCRIBED => {
+                    described = deeper(described, at)?;
+                    values += 1;
+                }
+                code if values > 1 => {
+                    self.skip_content(code, at)?;
+                    values -= 1;
+                }
+                code => return self.content_extent(code, at),
+            }
+        }
+    }
+
+    fn content_extent(&mut self, code: u8, at: usize) -> Result<u64, DecodeError> {
+        let wide = match format::width(code) {
+            Some(Width::Fixed(size)) => return Ok(size as u64),
+            Some(width) => width == Width::Prefix32,
+            None => return Err(DecodeErrorKind::UnknownFormat { code, at }.into()),
+        };
+        let (what, least) = match code {
+            format::LIST8 | format::LIST32 => ("list", 1),
+            format::MAP8 | format::MAP32 => ("map", 1),
+            format::ARRAY8 | format::ARRAY32 => ("array", 0),
+            _ => return Ok(self.prefix(wide)? as u64),
+        };
+        let start = self.at;
+        let size = self.prefix(wide)?;
+        let Some(members) = size.checked_sub(if wide { 4 } else { 1 }) else {
+            return Err(DecodeError::bad_count(what, 0, size, start));
+        };
+        let count = self.prefix(wide)?;
+        if count * least > members {
+            return Err(DecodeError::bad_count(what, count, members, self.at));
+        }
+        Ok(members as u64)
+    }
+
     /// Advances over one value of any type and gives its encoding, descriptors included.
     ///
     /// # Errors

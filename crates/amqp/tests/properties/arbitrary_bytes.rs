@@ -1,7 +1,7 @@
 //! Whatever comes from the network, no reader panics, and what one reads it can also write.
 
 use amqp::frame::split;
-use amqp::message::{Message, MessageAnnotations, PropertiesView, Scan, Scanner};
+use amqp::message::{Message, MessageAnnotations, Pieces, PropertiesView, Scan, Scanner};
 use amqp::sasl::SaslFrame;
 use amqp::trace::{self, Direction};
 use amqp::{Decoder, Performative, Value};
@@ -70,7 +70,65 @@ fn check(bytes: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Whether these bytes are sections, to who has them all at once.
+fn are_sections(bytes: &[u8]) -> bool {
+    let mut scanner = Scanner::new(bytes, true);
+    loop {
+        match scanner.next() {
+            Ok(Scan::Section(_)) => {}
+            Ok(_) => return true,
+            Err(_) => return false,
+        }
+    }
+}
+
+/// The same to who gets them in pieces that end at these places.
+fn are_sections_in_pieces(bytes: &[u8], mut ends: Vec<usize>) -> bool {
+    ends.push(bytes.len());
+    ends.sort_unstable();
+    let (mut pieces, mut from) = (Pieces::new(), 0);
+    for end in ends {
+        if pieces.feed(&bytes[from..end]).is_err() {
+            return false;
+        }
+        from = end;
+    }
+    pieces.finish().is_ok()
+}
+
+/// Sections in any order, now and then cut short.
+fn sections() -> impl Strategy<Value = Vec<u8>> {
+    let section = prop::sample::select(vec![
+        b"\x00\x53\x70\xc0\x02\x01\x41".as_slice(),
+        b"\x00\x53\x72\xc1\x05\x02\xa3\x01k\x40",
+        b"\x00\x80\0\0\0\0\0\0\0\x73\xd0\0\0\0\x08\0\0\0\x01\xa1\x02ab",
+        b"\x00\x53\x74\xd1\0\0\0\x04\0\0\0\0",
+        b"\x00\x53\x75\xa0\x03abc",
+        b"\x00\xa3\x10amqp:data:binary\xb0\0\0\0\x01x",
+        b"\x00\x53\x76\x45",
+        b"\x00\x53\x76\xc0\x02\x02\x41",
+        b"\x00\x53\x77\x00\xa1\x01d\x00\x44\xb1\0\0\0\x02hi",
+        b"\x00\x53\x77\xe0\x03\x01\x50\x07",
+        b"\x00\x53\x78\xc1\x01\x00",
+    ]);
+    let cut = prop_oneof![4 => Just(0_usize), 1 => 1..9_usize];
+    let sections = prop::collection::vec((section, cut), 0..6);
+    sections.prop_map(|sections| {
+        let whole = sections.into_iter().map(|(section, cut)| &section[..section.len().saturating_sub(cut)]);
+        whole.collect::<Vec<_>>().concat()
+    })
+}
+
 proptest! {
+    #[test]
+    fn a_message_in_pieces_is_one_if_it_is_one_in_one_piece(
+        bytes in prop_oneof![sections(), plausible_bytes()],
+        ends in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+    ) {
+        let ends = ends.iter().map(|end| end.index(bytes.len() + 1)).collect();
+        prop_assert_eq!(are_sections_in_pieces(&bytes, ends), are_sections(&bytes));
+    }
+
     #[test]
     fn any_bytes_are_read_or_refused(bytes in any::<Vec<u8>>()) {
         check(&bytes)?;

@@ -1,7 +1,7 @@
 //! Message sections (part 3, section 3.2): scanning and decoding.
 
 use amqp::message::{
-    Body, Header, Message, Properties, PropertiesView, RoutingProperties, Scan, Scanner, Section, SectionKind,
+    Body, Header, Message, Pieces, Properties, PropertiesView, RoutingProperties, Scan, Scanner, Section, SectionKind,
 };
 use amqp::{DecodeError, DecodeErrorKind as Kind, Map, Value};
 
@@ -297,4 +297,27 @@ fn a_message_is_written_in_the_order_of_the_sections() {
 #[test]
 fn a_message_with_a_malformed_map_is_refused() {
     assert!(Message::decode(b"\x00\x53\x74\xc1\x04\x02\xa1\x05k").is_err());
+}
+
+#[test]
+fn a_value_that_takes_too_long_to_say_how_long_it_is_is_not_looked_at() {
+    let descriptor = [b"\x00\xb1\0\0\x02\0".as_slice(), &[b'd'; 512], b"\xa1\x01x"].concat();
+    let bytes = [b"\x00\x53\x77".as_slice(), &descriptor].concat();
+    for piece in [1, 100, bytes.len()] {
+        let mut pieces = Pieces::new();
+        for bytes in bytes.chunks(piece) {
+            assert_eq!(pieces.feed(bytes), Ok(()));
+        }
+        assert_eq!(pieces.finish(), Ok(()), "in pieces of {piece}");
+    }
+}
+
+#[test]
+fn a_message_in_pieces_that_is_cut_short_is_none() {
+    let mut pieces = Pieces::new();
+    assert_eq!(pieces.feed(&VALUE[..2]), Ok(()));
+    assert!(pieces.finish().is_err());
+    assert_eq!(pieces.feed(&VALUE[2..]), Ok(()));
+    assert_eq!(pieces.finish(), Ok(()));
+    assert!(pieces.feed(DATA).is_err(), "a value is all of a body");
 }

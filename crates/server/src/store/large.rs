@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use amqp::condition::names;
-use amqp::{DeliveryState, ErrorCondition};
-use queue_core::{Assignment, Body, Command, Millis};
+use amqp::{DecodeError, DeliveryState, ErrorCondition};
+use queue_core::{Assignment, Body, Command, Malformed, Millis};
 use queue_log::{LargeReader, Log, ReadError};
 use router_core::{Now, OutKey};
 
@@ -74,6 +74,8 @@ pub(super) enum Done {
     Written { link: u32, key: OutKey, file: u64, size: u64, beginning: Arc<[u8]> },
     /// It cannot be written.
     Unwritten { link: u32, key: OutKey, error: String },
+    /// It is none.
+    Malformed { link: u32, key: OutKey, error: DecodeError },
     /// Its sender has given it up.
     GivenUp,
     /// All of a message has been read for a receiver, or it cannot be.
@@ -303,16 +305,25 @@ impl Node {
                 self.no_longer_unfinished(&said);
             }
             Done::Unwritten { link, key, error } => {
-                let Some(Incoming { arrival, said, .. }) = self.take_incoming(link, key) else { return };
                 logging::log!(ROUTER_CORE, Error, "A large message cannot be stored: {error}");
                 let text = format!("The message cannot be stored: {error}");
-                self.refuse(arrival, ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, text));
-                self.say(Say::Transmitted { key });
-                self.never_in_its_transaction(&said, "as it cannot be stored");
-                self.no_longer_unfinished(&said);
+                self.refuse_large(link, key, ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, text));
+            }
+            Done::Malformed { link, key, error } => {
+                let text = Malformed::from(error).to_string();
+                self.refuse_large(link, key, ErrorCondition::new(names::DECODE_ERROR, text));
             }
             Done::Sent { link, id, complete } => self.large_sent(link, id, complete),
         }
+    }
+
+    /// A message does not come into its file.
+    fn refuse_large(&mut self, link: u32, key: OutKey, error: ErrorCondition) {
+        let Some(Incoming { arrival, said, .. }) = self.take_incoming(link, key) else { return };
+        self.refuse(arrival, error);
+        self.say(Say::Transmitted { key });
+        self.never_in_its_transaction(&said, "as it cannot be stored");
+        self.no_longer_unfinished(&said);
     }
 
     /// A command will not be: the files of messages in it are not needed.

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use amqp::DecodeError;
+use amqp::message::Pieces;
 use queue_log::LargeWriter;
 
 use super::jobs::{Jobs, Step};
@@ -20,6 +22,17 @@ pub(super) struct Writing {
     piece: Vec<u8>,
     /// There once the beginning is written.
     writer: Option<LargeWriter>,
+    /// Looks whether it is a message; not at one of another format.
+    pieces: Option<Pieces>,
+}
+
+/// Why a message does not come into its file.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Disk(#[from] io::Error),
+    #[error(transparent)]
+    Malformed(#[from] DecodeError),
 }
 
 impl Writing {
@@ -28,7 +41,8 @@ impl Writing {
         if let Some(before) = opaque::before(format, &begun) {
             begun.splice(..0, before);
         }
-        Self { arrival, beginning: begun, reader, piece: Vec::new(), writer: None }
+        let pieces = (!opaque::is_opaque(&begun)).then(Pieces::new);
+        Self { arrival, beginning: begun, reader, piece: Vec::new(), writer: None, pieces }
     }
 
     /// Writes what is there.
@@ -39,18 +53,23 @@ impl Writing {
                 Step::Over
             }
             Ok(None) => Step::Waits,
-            Err(error) => {
+            Err(failure) => {
                 let Arrival { link, key, .. } = self.arrival;
-                jobs.signals.done(Done::Unwritten { link, key, error: error.to_string() });
+                jobs.signals.done(match failure {
+                    Failure::Disk(error) => Done::Unwritten { link, key, error: error.to_string() },
+                    Failure::Malformed(error) => Done::Malformed { link, key, error },
+                });
                 Step::Over
             }
         }
     }
 
-    fn write(&mut self, jobs: &Jobs) -> io::Result<Option<Done>> {
+    fn write(&mut self, jobs: &Jobs) -> Result<Option<Done>, Failure> {
+        let mut check = |bytes: &[u8]| self.pieces.as_mut().map_or(Ok(()), |pieces| pieces.feed(bytes));
         let writer = match &mut self.writer {
             Some(writer) => writer,
             None => {
+                check(&self.beginning)?;
                 let mut writer = jobs.log.create_large()?;
                 writer.append(&self.beginning)?;
                 self.beginning.truncate(BEGINNING);
@@ -65,6 +84,7 @@ impl Writing {
                 parts.iter().for_each(|part| piece.extend_from_slice(part));
                 Taken { bytes: piece.len(), end }
             });
+            check(&self.piece)?;
             writer.append(&self.piece)?;
             match state {
                 ReaderState::More => {}
@@ -73,6 +93,7 @@ impl Writing {
                 ReaderState::Finished => break,
             }
         }
+        self.pieces.as_ref().map_or(Ok(()), Pieces::finish)?;
         writer.sync()?;
         let Arrival { link, key, .. } = self.arrival;
         let (file, size) = (writer.id(), writer.size());

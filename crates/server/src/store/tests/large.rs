@@ -50,6 +50,37 @@ fn large_messages_whose_files_are_gone_hold_up_no_other() {
     assert_eq!(client.receive().bytes, message(7));
 }
 
+#[test]
+fn a_large_message_that_is_none_is_rejected_and_leaves_nothing_behind() {
+    let directory = Directory::new("malformed");
+    let stored = Stored::at(&directory);
+    stored.queue("orders");
+    let mut client = stored.router.client();
+    let link = client.sender(Some("orders"));
+    let (whole, length) = (message(LARGE), LARGE.to_be_bytes());
+    let data = [b"\x00\x53\x75\xb0".as_slice(), &length[length.len() - 4..]].concat();
+    let cases = [
+        ("zeros", vec![0; LARGE]),
+        ("letters", vec![b'x'; LARGE]),
+        ("cut short", whole[..whole.len() - 1].to_vec()),
+        ("more behind it", [&whole[..], b"more"].concat()),
+        ("its body is cut short", [&data[..], &[7; LARGE - 1]].concat()),
+        ("its properties come last", [&data[..], &[7; LARGE], b"\x00\x53\x73\x45"].concat()),
+    ];
+    for (name, bytes) in &cases {
+        let key = client.send(link, false, bytes);
+        match client.outcome(key) {
+            Some(DeliveryState::Rejected(Some(error))) => {
+                assert_eq!(error.condition.as_str(), "amqp:decode-error", "{name}")
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    stored.router.wait_until("no file is left", |_| walk(directory.path()) == 0);
+    let key = client.send(link, false, &whole);
+    assert_eq!(client.outcome(key), Some(DeliveryState::Accepted));
+}
+
 /// Bytes of the files of large messages.
 fn walk(path: &std::path::Path) -> u64 {
     let mut sum = 0;
