@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use queue_core::{Applied, Command, Millis, Outcome, QueueId, Seq};
+use queue_core::{AcqId, Applied, Command, Millis, Outcome, QueueId, Seq};
 use queue_log::{Condition, Log, LogError, Need, Part};
 use router_core::OutKey;
 
@@ -35,8 +35,8 @@ pub(super) enum Waiter {
     Half { pair: usize },
     /// A message whose queue is being made.
     Early(Box<Early>),
-    /// A receiver that has said what becomes of a delivery.
-    Settlement { link: u32, id: u32 },
+    /// A receiver that has said what becomes of a delivery, which it has by this acquisition.
+    Settlement { link: u32, id: u32, of: Option<AcqId> },
     /// Somebody who discharges a transaction.
     Discharge { arrival: Option<Arrival>, txn: u64 },
     /// Whoever appends old messages once more.

@@ -75,7 +75,7 @@ impl Node {
         match acquisition {
             Some(acquisition) => self.apply_outcome(side, acquisition, &state, (!settled).then_some((link, id)), time),
             // Whoever browses has nothing to say.
-            None if !settled => self.settlement_applied(&Waiter::Settlement { link, id }),
+            None if !settled => self.settlement_applied(&Waiter::Settlement { link, id, of: None }),
             None => {}
         }
     }
@@ -160,7 +160,7 @@ impl Node {
         time: Millis,
     ) {
         let waiter = match waits {
-            Some((link, id)) => Waiter::Settlement { link, id },
+            Some((link, id)) => Waiter::Settlement { link, id, of: Some(acquisition) },
             None => Waiter::Nobody,
         };
         let outcome = self.outcome(state, time);
@@ -207,9 +207,11 @@ impl Node {
 
     /// What a receiver said has taken effect.
     pub(super) fn settlement_applied(&mut self, waiter: &Waiter) {
-        let Waiter::Settlement { link, id } = *waiter else { return };
-        let key = self.receiver_mut(link).and_then(|receiver| receiver.unsettled.get(id as usize)?.key);
-        if let Some(key) = key {
+        let Waiter::Settlement { link, id, of } = *waiter else { return };
+        // Another link, or another delivery, may be in its place meanwhile.
+        let unsettled = self.delivery_mut(link, id).filter(|unsettled| unsettled.acquisition == of);
+        let Some(unsettled) = unsettled else { return };
+        if let Some(key) = unsettled.key {
             self.say(Say::Settled { key });
         }
         self.forget_delivery(link, id);

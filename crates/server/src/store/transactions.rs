@@ -253,7 +253,7 @@ impl Node {
         let acquired_in = delivery.acquired_in;
         let Some(acquisition) = delivery.acquisition else {
             // Whoever browses has nothing to say.
-            return self.settlement_applied(&Waiter::Settlement { link, id });
+            return self.settlement_applied(&Waiter::Settlement { link, id, of: None });
         };
         let Some(txn) = self.transactions.number(&name) else {
             // It is as if nothing had been said.
@@ -433,9 +433,7 @@ impl Node {
         let Some(txn) = self.transactions.open.remove(&txn) else { return };
         for Retired { link, id, acquisition, .. } in txn.retired {
             self.transactions.settled.remove(&acquisition);
-            if self.holds(link, id, acquisition) {
-                self.settlement_applied(&Waiter::Settlement { link, id });
-            }
+            self.settlement_applied(&Waiter::Settlement { link, id, of: Some(acquisition) });
         }
     }
 

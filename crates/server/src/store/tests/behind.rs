@@ -38,6 +38,11 @@ impl Behind {
         Self { router, store, disk, _directory: directory }
     }
 
+    /// Messages in the queue on the disk.
+    fn depth(&self) -> u64 {
+        self.store.queues().iter().map(|queue| queue.messages).sum()
+    }
+
     fn waiting(&self) -> u64 {
         self.store.with(|node| node.journal.waiting_bytes())
     }
@@ -141,4 +146,34 @@ fn messages_much_larger_than_those_before_are_refused_when_there_is_no_memory_fo
     for key in &keys[..10] {
         assert_eq!(client.outcome(*key), Some(DeliveryState::Accepted));
     }
+}
+
+#[test]
+fn what_a_lost_receiver_said_settles_nothing_of_the_one_in_its_place() {
+    let behind = Behind::start("in-its-place", MIB);
+    let mut sender = behind.router.client();
+    let link = sender.sender(Some("orders"));
+    for size in [7, 8] {
+        let key = sender.send(link, false, &message(size));
+        assert_eq!(sender.outcome(key), Some(DeliveryState::Accepted));
+    }
+    let links = || behind.store.with(|node| node.links.len());
+    let before = links();
+    let mut lost = behind.router.client();
+    lost.receiver("orders", 1);
+    let first = lost.receive();
+    behind.disk.stall();
+    lost.endpoint.update_incoming(first.link, first.delivery_id, Some(DeliveryState::Accepted), false);
+    lost.write();
+    behind.router.wait_until("it is on its way to the disk", |_| behind.waiting() > 0);
+    drop(lost);
+    behind.router.wait_until("its link is gone", |_| links() == before);
+    let mut client = behind.router.client();
+    client.receiver("orders", 1);
+    let second = client.receive();
+    assert_eq!(second.bytes, message(8));
+    behind.disk.go_on();
+    behind.router.wait_until("it is on the disk", |_| behind.waiting() == 0);
+    client.settle(&second, DeliveryState::Accepted);
+    behind.router.wait_until("both messages are gone", |_| behind.depth() == 0);
 }
