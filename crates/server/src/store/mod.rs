@@ -21,6 +21,7 @@ mod crossing;
 mod declared;
 mod deliver;
 mod detach;
+mod effects;
 mod entry;
 mod failure;
 mod fullness;

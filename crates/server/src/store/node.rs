@@ -7,18 +7,18 @@ use std::time::Instant;
 
 use amqp::{ErrorCondition, Map};
 use queue_core::{
-    AcceptedAtOnce, AcqId, BodyRef, Broker, Command, ConsumerId, EntryIndex, Event, Millis, Output, QueueSettings,
+    AcceptedAtOnce, AcqId, BodyRef, Broker, Command, ConsumerId, EntryIndex, Millis, Output, QueueSettings,
 };
 use router_core::Now;
 use slab::Slab;
 
 use super::admission::{Admissions, MOST_ASKED};
-use super::bodies::{Bodies, TRANSIENT};
+use super::bodies::Bodies;
 use super::clock::{AT_LEAST, Clock};
 use super::collectors::{COLLECTOR, Collectors};
 use super::crossing::Crossings;
 use super::fullness::Fullness;
-use super::journal::{Batch, InFlight, Journal, Waiter};
+use super::journal::{InFlight, Journal, Waiter};
 use super::large::Large;
 use super::links::{Admission, Arrival, Destination, Link, Place, Receiver, Role, Sender, Side};
 use super::reading::Reading;
@@ -133,9 +133,9 @@ pub(super) struct Node {
     pub(super) prefix: String,
     /// Messages for topics with queues on both sides.
     pub(super) pairs: Slab<Pair>,
-    output: Output,
+    pub(super) output: Output,
     /// Bytes of an entry of the log that are dead, and of which the log was not told: neighbours go together.
-    dead: (u64, u64),
+    pub(super) dead: (u64, u64),
 }
 
 /// A message that becomes one command for each side: its sender hears of it when both are known.
@@ -396,137 +396,6 @@ impl Node {
                 self.broker(side).handle_timeout(time, &mut commands);
                 commands.into_iter().for_each(|command| self.submit(side, command, None, Waiter::Nobody));
             }
-        }
-    }
-
-    fn apply_unlogged(&mut self, time: Millis) {
-        // Without a log there is nothing to wait for.
-        let sides = if self.journal.log.is_none() { &Side::BOTH[..] } else { &[Side::Memory] };
-        // What takes effect on one side may be followed by something on the other.
-        while let Some(side) = sides.iter().find(|side| !self.journal.gathering[**side as usize].is_empty()) {
-            let batch = std::mem::take(&mut self.journal.gathering[*side as usize]);
-            let Batch { commands, bodies, mut waiters, .. } = batch;
-            let entry = self.bodies.keep(bodies);
-            self.apply(*side, EntryIndex(entry), time, &commands, &mut waiters);
-            self.journal.reuse(*side, commands, waiters);
-        }
-    }
-
-    /// Whether commands for queues that live in memory alone take effect at once: none waits for the end of the turn.
-    pub(super) fn is_direct(&self, side: Side) -> bool {
-        side == Side::Memory && self.journal.gathering[Side::Memory as usize].is_empty()
-    }
-
-    /// Does something to the queues that live in memory alone, and what comes of it.
-    #[inline]
-    pub(super) fn at_once<R>(&mut self, call: impl FnOnce(&mut Broker, &mut Vec<Event>) -> R) -> R {
-        let mut events = std::mem::take(&mut self.output.events);
-        let result = call(&mut self.brokers[Side::Memory as usize], &mut events);
-        if !events.is_empty() {
-            events.drain(..).for_each(|event| self.happened(Side::Memory, event));
-            self.tend_collectors();
-        }
-        self.output.events = events;
-        result
-    }
-
-    /// The commands of a transaction take effect in memory, whatever has filled up since they were let pass.
-    pub(super) fn apply_promised(&mut self, commands: &[Command], bodies: Vec<Arc<Whole>>) {
-        let (time, entry) = (self.clock(), EntryIndex(self.bodies.keep(bodies)));
-        let mut output = std::mem::take(&mut self.output);
-        output.clear();
-        self.broker(Side::Memory).apply_promised(entry, time, commands, &mut output);
-        self.take_effect(Side::Memory, commands, &mut output);
-        self.output = output;
-        self.signals.set_busy();
-    }
-
-    /// Commands take effect.
-    fn apply(
-        &mut self,
-        side: Side,
-        at: EntryIndex,
-        time: Millis,
-        commands: &[Command],
-        waiters: &mut Vec<(usize, Waiter)>,
-    ) {
-        let mut output = std::mem::take(&mut self.output);
-        output.clear();
-        self.brokers[side as usize].apply(at, time, commands, &mut output);
-        self.take_effect(side, commands, &mut output);
-        for (index, waiter) in waiters.drain(..) {
-            if let Some(applied) = output.applied.get(index) {
-                self.applied(waiter, applied);
-            }
-        }
-        self.output = output;
-    }
-
-    /// What comes of commands that were applied.
-    pub(super) fn take_effect(&mut self, side: Side, commands: &[Command], output: &mut Output) {
-        for event in output.events.drain(..) {
-            self.happened(side, event);
-        }
-        self.release_dead();
-        self.note_changes(side, commands, &output.applied);
-        self.tend_collectors();
-    }
-
-    pub(super) fn applied(&mut self, waiter: Waiter, applied: &queue_core::Applied) {
-        match waiter {
-            Waiter::Nobody => {}
-            Waiter::Arrival(arrival) => self.arrival_applied(arrival, applied),
-            Waiter::Half { pair } => self.half_applied(pair, applied),
-            Waiter::Early(early) => self.early_queue_made(*early, applied),
-            Waiter::Settlement { .. } => self.settlement_applied(&waiter),
-            Waiter::Discharge { arrival, txn } => self.discharged(arrival, txn, applied),
-            Waiter::Relocated => self.relocated(true),
-            Waiter::Across { crossing, at } => self.across(crossing, at, applied),
-            Waiter::Left { crossing } => self.crossed(crossing, true),
-            Waiter::Shadow(place) => self.shadow_deleted(place, applied),
-            Waiter::Attach { link } => self.node_made(link, applied),
-            // Who does not wait any more needs no answer.
-            Waiter::Reply(reply) => drop(reply.send(applied.clone())),
-        }
-    }
-
-    fn happened(&mut self, side: Side, event: Event) {
-        self.tell(side, &event);
-        match event {
-            Event::BodyGone { body, size } => self.body_gone(side, body, size),
-            Event::QueueMade(queue) => self.queue_made(Place { side, queue }),
-            Event::QueueDeleted { queue, address, consumers } => {
-                self.queue_deleted(Place { side, queue }, &address, &consumers);
-            }
-            Event::Full(queue) => self.has_filled(Place { side, queue }),
-            Event::Room(queue) => self.has_emptied(Place { side, queue }),
-            Event::DeadLettered { .. } => self.collectors.tend = true,
-            Event::Dropped { .. } => {}
-        }
-    }
-
-    #[inline]
-    pub(super) fn body_gone(&mut self, side: Side, body: BodyRef, size: u64) {
-        self.bodies.gone(body);
-        match body {
-            BodyRef::Log { entry, .. } if side == Side::Logged && entry < TRANSIENT => {
-                if self.dead.0 != entry {
-                    self.release_dead();
-                }
-                self.dead = (entry, self.dead.1 + size);
-            }
-            BodyRef::Log { .. } => {}
-            BodyRef::Large { file } => self.file_gone(side, file),
-        }
-    }
-
-    /// Tells the log which bytes are dead.
-    pub(super) fn release_dead(&mut self) {
-        let (entry, size) = std::mem::take(&mut self.dead);
-        if size > 0
-            && let Some(log) = &self.journal.log
-        {
-            log.release(entry, size);
         }
     }
 
