@@ -47,7 +47,7 @@ impl Block {
     pub fn write(&self, out: &mut dyn Write, csv: bool) -> io::Result<()> {
         match self {
             Self::Line(text) => writeln!(out, "{}", escaped_lines(text)),
-            Self::Table(table) if table.rows.is_empty() => writeln!(out, "{}", escaped(&table.title)),
+            Self::Table(table) if table.rows.is_empty() => writeln!(out, "{}", escaped_lines(&table.title)),
             Self::Table(table) if csv => table.write_csv(out),
             Self::Table(table) => table.write_text(out),
         }
@@ -66,7 +66,7 @@ impl Table {
             cells.chain([self.headers[column]]).map(|text| text.chars().count()).max().unwrap_or(0) + GAP.len()
         };
         let widths: Vec<usize> = (0..self.headers.len()).map(width).collect();
-        writeln!(out, "{}", escaped(&self.title))?;
+        writeln!(out, "{}", escaped_lines(&self.title))?;
         write_line(out, &widths, self.headers.iter().copied())?;
         writeln!(out, "{GAP}{}", "=".repeat(widths.iter().sum()))?;
         rows.iter().try_for_each(|row| write_line(out, &widths, row.iter().map(Cow::as_ref)))
@@ -76,7 +76,7 @@ impl Table {
         let quoted = |text: &str| format!("\"{}\"", escaped(text).replace('"', "\"\""));
         let cell = |text: &str| if text.is_empty() { String::new() } else { quoted(text) };
         let line = |cells: Vec<String>| cells.join(",");
-        writeln!(out, "{}", escaped(&self.title))?;
+        writeln!(out, "{}", escaped_lines(&self.title))?;
         writeln!(out, "{}", line(self.headers.iter().map(|text| cell(text)).collect()))?;
         self.rows.iter().try_for_each(|row| writeln!(out, "{}", line(row.iter().map(|text| cell(text)).collect())))
     }
@@ -144,6 +144,16 @@ mod tests {
             written(&block, false),
             "\\u{9b}T\n  address        n\n  ==================\n  a\\u{1b}[2J\\nb  x\n  zweiköpfig 漢字  y\n"
         );
+    }
+
+    #[test]
+    fn a_title_may_have_two_lines() {
+        let title = "Routers in the Network\nLast Topology Change: now".to_owned();
+        let full = Block::Table(Table { title: title.clone(), headers: vec!["id"], rows: vec![vec!["A".to_owned()]] });
+        let empty = Block::Table(Table { title: title.clone(), ..Table::default() });
+        for (block, csv) in [(&full, false), (&full, true), (&empty, false)] {
+            assert!(written(block, csv).starts_with(&format!("{title}\n")));
+        }
     }
 
     #[test]
