@@ -101,22 +101,7 @@ impl<'a, C> Passage<'a, C> {
 
     /// The passage of a message from within the router, which is settled.
     pub(crate) fn from_within(born: u32, content: &'a C) -> Self {
-        Self {
-            link: 0,
-            delivery_id: 0,
-            settled: true,
-            complete: true,
-            born,
-            origin: 0,
-            content: Some(content),
-            to_override: None,
-            owed: false,
-            addr: NONE,
-            offer: None,
-            ingress: Origin::HERE,
-            anew: false,
-            stamp: 0,
-        }
+        Self { settled: true, content: Some(content), ..Self::own(0, 0, born) }
     }
 
     /// What its sender said with its transfer.
