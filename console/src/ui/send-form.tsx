@@ -1,5 +1,5 @@
 // Makes a message and sends it, and says what became of it.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { session, useStore } from '../app';
 import type { SendReport, TypedProperty } from '../amqp/protocol';
 import { EMPTY, sendingSaid, sendOrder, type BodyKind, type PropertyText, type SendTexts, type Wrong as Wrongs } from '../model/message';
@@ -84,11 +84,13 @@ function Said({ now, wanted, address }: { now: SendReport; wanted: number; addre
 function ApplicationProperties({ all, wrong, set }: { all: readonly PropertyText[]; wrong: Wrongs; set(all: readonly PropertyText[]): void }) {
   const list = useRef<HTMLFieldSetElement>(null);
   const change = (index: number, part: Partial<PropertyText>) => set(all.map((each, place) => (place === index ? { ...each, ...part } : each)));
-  const add = () => {
-    set([...all, { name: '', type: 'string', value: '' }]);
-    // Where one types next.
-    setTimeout(() => list.current?.querySelector<HTMLInputElement>('.application-property:last-of-type input')?.focus());
-  };
+  const shown = useRef(all.length);
+  // Where one types next. With the rendering, not after it: a key pressed at once would go nowhere.
+  useLayoutEffect(() => {
+    if (all.length > shown.current) list.current?.querySelector<HTMLInputElement>('.application-property:last-of-type input')?.focus();
+    shown.current = all.length;
+  }, [all.length]);
+  const add = () => set([...all, { name: '', type: 'string', value: '' }]);
   return (
     <fieldset ref={list}>
       <legend>Application properties</legend>
