@@ -116,17 +116,4 @@ impl Node {
         }
         self.forget_delivery(link, id);
     }
-
-    /// A client has broken the rules of transactions: the link to the coordinator of this one is ended, and all that are open on it
-    /// are rolled back (section 4.4.2).
-    pub(super) fn end_coordinator(&mut self, txn: u64, error: ErrorCondition) {
-        let owns = |role: &Role| matches!(role, Role::Coordinator(coordinator) if coordinator.open.contains(&txn));
-        let Some((link, _)) = self.links.iter().find(|(_, record)| owns(&record.role)) else { return };
-        if let Some(record) = self.links.get_mut(link)
-            && let Role::Coordinator(coordinator) = std::mem::replace(&mut record.role, Role::Nothing)
-        {
-            self.end_link(link as u32, error);
-            self.coordinator_gone(coordinator);
-        }
-    }
 }

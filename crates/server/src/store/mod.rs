@@ -10,6 +10,7 @@
 //! and is never contended.
 
 mod acquisition;
+mod addresses;
 mod admission;
 mod attach;
 mod backup;
@@ -54,6 +55,7 @@ mod templates;
 pub(crate) mod tests;
 mod transactional;
 mod transactions;
+mod turn;
 mod unlogged;
 mod upkeep;
 mod wanted;

@@ -1,31 +1,29 @@
-//! The store's state, and the work of one turn: what is certain takes effect, queues choose, and what is to be said is
-//! gathered.
+//! The store's state: all that the parts of the store work on.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
-use amqp::{ErrorCondition, Map};
-use queue_core::{
-    AcceptedAtOnce, AcqId, BodyRef, Broker, Command, ConsumerId, EntryIndex, Millis, Output, QueueSettings,
-};
+use amqp::Map;
+use queue_core::{AcceptedAtOnce, AcqId, BodyRef, Broker, Command, ConsumerId, Millis, Output, QueueSettings};
 use router_core::Now;
 use slab::Slab;
 
 use super::admission::{Admissions, MOST_ASKED};
 use super::bodies::Bodies;
-use super::clock::{AT_LEAST, Clock};
-use super::collectors::{COLLECTOR, Collectors};
+use super::clock::Clock;
+use super::collectors::Collectors;
 use super::crossing::Crossings;
 use super::fullness::Fullness;
-use super::journal::{InFlight, Journal, Waiter};
+use super::journal::{Journal, Waiter};
 use super::large::Large;
-use super::links::{Admission, Arrival, Destination, Link, Place, Receiver, Role, Sender, Side};
+use super::links::{Admission, Link, Place, Receiver, Role, Sender, Side, Unsettled};
 use super::reading::Reading;
+use super::receive::Pair;
 use super::relocation::Relocation;
 use super::say::{Answers, Plain, Say, Speech};
 use super::seldom::Seldom;
-use super::shadows::{Shadows, which_is_found};
+use super::shadows::Shadows;
 use super::signals::Signals;
 use super::templates::Templates;
 use super::transactions::Transactions;
@@ -136,15 +134,6 @@ pub(super) struct Node {
     pub(super) output: Output,
     /// Bytes of an entry of the log that are dead, and of which the log was not told: neighbours go together.
     pub(super) dead: (u64, u64),
-}
-
-/// A message that becomes one command for each side: its sender hears of it when both are known.
-pub(super) struct Pair {
-    pub(super) arrival: Arrival,
-    /// Commands of which nothing is known yet.
-    pub(super) waits: usize,
-    /// Why one of them was refused.
-    pub(super) refusal: Option<ErrorCondition>,
 }
 
 /// Which link a consumer has, by side and the consumer's index.
@@ -273,6 +262,16 @@ impl Node {
         }
     }
 
+    pub(super) fn delivery_mut(&mut self, link: u32, id: u32) -> Option<&mut Unsettled> {
+        self.receiver_mut(link)?.unsettled.get_mut(id as usize)
+    }
+
+    /// Whether a link still has a delivery, and not another one in its place.
+    pub(super) fn holds(&mut self, link: u32, id: u32, acquisition: AcqId) -> bool {
+        let delivery = self.receiver_mut(link).and_then(|receiver| receiver.unsettled.get(id as usize));
+        delivery.is_some_and(|delivery| delivery.acquisition == Some(acquisition))
+    }
+
     pub(super) fn broker(&mut self, side: Side) -> &mut Broker {
         &mut self.brokers[side as usize]
     }
@@ -296,164 +295,5 @@ impl Node {
     ) {
         self.journal.gathering[side as usize].push(command, bodies, waiter);
         self.signals.set_busy();
-    }
-
-    /// One round of work. What is to be said is moved to `speech`.
-    pub(super) fn work(&mut self, now: Now, speech: &mut Speech) {
-        self.look_at_clock(now);
-        let time = self.time(now);
-        self.apply_accepted();
-        self.take_notes();
-        self.take_large(now);
-        self.go_on_asking();
-        self.go_on_crossing();
-        self.look_at_time(time);
-        self.look_after_shadows(time);
-        self.apply_unlogged(time);
-        self.distribute(now);
-        // What was chosen for those who take everything settled is gone from its queue.
-        self.apply_unlogged(time);
-        // In large steps.
-        if !self.crowded.is_empty() && self.bodies.transient_bytes() < self.most_transient / 8 * 7 {
-            self.room_in_memory();
-        }
-        if self.journal.is_full() {
-            self.seal(time);
-        }
-        // Both keep their memory.
-        std::mem::swap(&mut speech.says, &mut self.says);
-        std::mem::swap(&mut speech.plain, &mut self.plain);
-    }
-
-    /// What is to be done when nothing is to be said any more.
-    pub(super) fn rest(&mut self, now: Now) {
-        let time = self.time(now);
-        self.seal(time);
-        self.checkpoint_if_due();
-        self.bodies.trim();
-        self.looking = None;
-        self.admissions.rest();
-        let next = Side::BOTH.into_iter().filter_map(|side| self.brokers[side as usize].next_timeout()).min();
-        let retry = (self.journal.stuck.is_some() || self.unlogged.is_under_way()).then_some(time + 1000);
-        let asking = (!self.admissions.is_empty() || self.crossings.are_asking()).then_some(time);
-        // The system's clock may be set meanwhile.
-        let next = next.map(|next| next.min(time + AT_LEAST));
-        let next = next.into_iter().chain(retry).chain(asking).chain(self.shadows.next_time()).min();
-        self.signals.set_timer(next.map(|next| std::time::Duration::from_millis(next.saturating_sub(time).max(1))));
-    }
-
-    /// Takes what other threads have left.
-    fn take_notes(&mut self) {
-        let durable = self.signals.durable();
-        while let Some(entry) = self.journal.landed(durable) {
-            let InFlight { index, time, commands, mut waiters, .. } = entry;
-            self.apply(Side::Logged, EntryIndex(index), time, &commands, &mut waiters);
-            self.journal.reuse(Side::Logged, commands, waiters);
-        }
-        let mut fetched = Vec::new();
-        self.signals.take_fetched(&mut fetched);
-        for fetched in fetched {
-            self.read_back(fetched);
-        }
-        if self.unlogged.awaits_checkpoints() {
-            self.note_checkpoints(self.clock());
-        }
-        let told = self.signals.take_condition();
-        if told || self.journal.stuck.is_some() {
-            self.journal.look();
-        }
-        if self.journal.failed.is_some() && !self.is_ended {
-            self.is_ended = true;
-            self.end_what_waits_for_the_log(self.clock());
-        }
-        let is_news = self.journal.applied > self.journal.checkpointed || self.relocation.has_freed;
-        if self.journal.stuck.is_some() && is_news {
-            // What is dead may make room.
-            self.checkpoint();
-        }
-        if self.journal.stuck.is_some() && self.journal.failed.is_none() {
-            self.go_on_without_entries(self.clock());
-            self.relocate_again(self.clock());
-        }
-        if !self.held_back.is_empty() && self.journal.takes_more(self.enough_waits()) {
-            self.room_for_all();
-        }
-    }
-
-    /// Looks from time to time whether the system's clock was set.
-    fn look_at_clock(&mut self, now: Now) {
-        if self.clock.is_due(now) && self.clock.look(now) {
-            // How times in messages are to be understood is known to whoever looks at a sender's messages.
-            self.epoch += 1;
-        }
-    }
-
-    /// What is due: messages expire, come up for delivery, queues go that nobody uses.
-    fn look_at_time(&mut self, time: Millis) {
-        for side in Side::BOTH {
-            if self.broker(side).next_timeout().is_some_and(|due| due <= time) {
-                let mut commands = Vec::new();
-                self.broker(side).handle_timeout(time, &mut commands);
-                commands.into_iter().for_each(|command| self.submit(side, command, None, Waiter::Nobody));
-            }
-        }
-    }
-
-    /// Puts what has gathered into the log.
-    fn seal(&mut self, time: Millis) {
-        if self.unlogged.is_under_way() {
-            return;
-        }
-        // While there is little room, what is relocated is an entry of its own, and the rest another.
-        self.seal_once(time);
-        if self.journal.stuck.is_some() && !self.journal.is_blocked {
-            self.seal_once(time);
-        }
-    }
-
-    fn seal_once(&mut self, time: Millis) {
-        match self.journal.seal(time, !self.starved.is_empty()) {
-            Ok(Some((entry, bodies))) => self.bodies.append(entry, bodies),
-            Ok(None) => {}
-            Err(refused) => self.log_refused(*refused, time),
-        }
-    }
-
-    /// Where a link's messages go, by address.
-    pub(super) fn find(&self, address: &str) -> Option<Destination> {
-        let found = Side::BOTH.map(|side| self.brokers[side as usize].node(address));
-        match found {
-            _ if address.starts_with(COLLECTOR) && self.is_collector(found) => None,
-            [Some(queue_core::Node::Queue(logged)), Some(queue_core::Node::Queue(memory))] => {
-                let places =
-                    [(Side::Logged, logged), (Side::Memory, memory)].map(|(side, queue)| Place { side, queue });
-                let found = match places.map(|place| self.settings(place)) {
-                    [Some(logged), Some(memory)] => which_is_found(logged, memory),
-                    _ => Side::Logged,
-                };
-                Some(Destination::Queue(places[found as usize]))
-            }
-            [Some(queue_core::Node::Queue(queue)), _] => Some(Destination::Queue(Place { side: Side::Logged, queue })),
-            [_, Some(queue_core::Node::Queue(queue))] => Some(Destination::Queue(Place { side: Side::Memory, queue })),
-            [Some(queue_core::Node::Topic(logged)), Some(queue_core::Node::Topic(memory))] => {
-                Some(Destination::Topic([logged, memory]))
-            }
-            _ => None,
-        }
-    }
-
-    /// All queues, by address; no shadows, and none of those in which dead letters for topics wait.
-    pub(super) fn queues(&self) -> BTreeMap<Arc<str>, Place> {
-        let of = |side: Side| {
-            let all = self.brokers[side as usize].queues().filter(|(_, settings)| !settings.is_collector());
-            all.map(move |(queue, settings)| (Arc::clone(&settings.address), Place { side, queue }))
-        };
-        let mut all: BTreeMap<_, _> = of(Side::Memory).collect();
-        for (address, place) in of(Side::Logged) {
-            if !all.contains_key(&address) || !self.is_shadow(place) {
-                all.insert(address, place);
-            }
-        }
-        all
     }
 }
