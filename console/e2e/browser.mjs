@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { PATIENCE } from './network.mjs';
 
 const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.txt': 'text/plain' };
@@ -41,12 +42,13 @@ export async function browser() {
     args: FLAGS,
     viewport: { width: 1400, height: 860 },
   });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(PATIENCE);
   return {
     context,
     async end() {
       await context.close();
-      await rm(profile, { recursive: true, force: true });
+      // Processes of Chromium may write a last file into a folder that is being emptied.
+      await rm(profile, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import rhea from 'rhea';
 import { browser, go, open, serve } from './browser.mjs';
-import { eventually, freePorts, listener, Router, section } from './network.mjs';
+import { freePorts, listener, Router, section } from './network.mjs';
 
 const PROGRAMS = process.env.WAYSTATION_PROGRAMS;
 const skip = PROGRAMS ? false : 'WAYSTATION_PROGRAMS does not say where qdrouterd is';
@@ -90,9 +90,11 @@ function sender(address, all) {
   return { ...it, settled, outcomes };
 }
 
+/** The page for an address, come to anew: what an earlier test has typed is not there any more. */
 async function choose(address) {
-  await go(page, 'overview', 'Overview');
   await go(page, `messages?address=${address}`, 'Messages');
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: 'Messages', exact: true }).waitFor();
 }
 
 before(async () => {
@@ -143,7 +145,7 @@ test('a message is sent with everything that was typed', { skip }, async (contex
   await form.getByLabel('Value of property 1').fill('many');
   await form.getByRole('button', { name: 'Send' }).click();
   await form.getByText(/A whole number from/).waitFor();
-  await eventually(() => page.evaluate(() => document.activeElement.getAttribute('aria-label') === 'Name of property 1'), 'what is wrong has the focus');
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Name of property 1', 'what is wrong has the focus');
   await form.getByLabel('Value of property 1').fill('42');
   await form.getByLabel('Value of property 1').press('Enter');
   await form.getByRole('status').getByText('1 message of 1 sent: 1 accepted.').waitFor();
@@ -179,7 +181,7 @@ test('messages are received, taken off, and shown with their sections', { skip }
   await choose('incoming');
   await receiving().getByLabel('Messages', { exact: true }).selectOption('accept');
   await receiving().getByLabel('At most').fill('2');
-  await receiving().getByLabel('Wait, seconds').fill('60');
+  await receiving().getByLabel('Wait, seconds').fill('600');
   await receiving().getByRole('button', { name: 'Receive' }).click();
   await receiving().getByRole('status').getByText('0 of 2 came').waitFor();
   const large = { subject: 'large', body: 'y'.repeat(500_000) };
@@ -200,6 +202,7 @@ test('messages are given back', { skip }, async (context) => {
   await choose('borrowed');
   await receiving().getByLabel('Messages', { exact: true }).selectOption('release');
   await receiving().getByLabel('At most').fill('1');
+  await receiving().getByLabel('Wait, seconds').fill('600');
   await receiving().getByRole('button', { name: 'Receive' }).click();
   const other = sender('borrowed', [{ body: 'x' }]);
   context.after(() => other.end());
@@ -221,22 +224,36 @@ test('receiving ends when nothing comes, or by a button', { skip }, async () => 
 
 test('a queue is filled, looked at with a selector, and emptied', { skip: skip || !keeps }, async () => {
   await choose('kept');
+  await sending().getByRole('button', { name: 'Add property' }).click();
+  await page.keyboard.type('n');
+  await sending().getByLabel('Type of property 1').selectOption('long');
+  await sending().getByLabel('Value of property 1').fill('42');
   await sending().getByLabel('How many').fill('5');
   await sending().getByRole('button', { name: 'Send' }).click();
   await sending().getByRole('status').getByText('5 messages of 5 sent: 5 accepted.').waitFor();
-  const receive = async (receipt, selector, said) => {
+  const receive = async (receipt, selector, wait, said) => {
     await receiving().getByLabel('Messages', { exact: true }).selectOption(receipt);
     await receiving().getByLabel('Selector').fill(selector);
+    await receiving().getByLabel('Wait, seconds').fill(wait);
     await receiving().getByRole('button', { name: 'Receive' }).click();
     await receiving().getByRole('status').getByText(said).waitFor();
   };
-  await receiving().getByLabel('At most').fill('10');
-  await receiving().getByLabel('Wait, seconds').fill('2');
-  await receive('browse', 'n = 42', '5 messages looked at.');
-  await receive('browse', 'n = 43', 'No message came.');
-  await receive('release', '', '5 messages received and given back.');
-  await receive('accept', '', '5 messages received and taken off.');
-  await receive('browse', '', 'No message came.');
+  await receiving().getByLabel('At most').fill('5');
+  await receive('browse', 'n = 42', '600', '5 messages looked at.');
+  await receive('browse', 'n = 43', '2', 'No message came.');
+  await receive('release', '', '600', '5 messages received and given back.');
+  await receive('accept', '', '600', '5 messages received and taken off.');
+  await receive('browse', '', '2', 'No message came.');
+});
+
+test('what was typed stays while one looks at other pages', { skip }, async () => {
+  await choose('orders');
+  await sending().getByLabel('Subject').fill('unfinished');
+  await receiving().getByLabel('Selector').fill('n = 1');
+  await go(page, 'overview', 'Overview');
+  await go(page, 'messages?address=orders', 'Messages');
+  assert.equal(await sending().getByLabel('Subject').inputValue(), 'unfinished');
+  assert.equal(await receiving().getByLabel('Selector').inputValue(), 'n = 1');
 });
 
 test('without an address nothing is sent, and that is said', { skip }, async () => {
@@ -269,7 +286,7 @@ test('what policy forbids is said so, and the console stays connected', { skip }
   await guest.getByLabel('Address', { exact: true }).fill('open');
   await form('Receive').getByLabel('Messages', { exact: true }).selectOption('accept');
   await form('Receive').getByLabel('At most').fill('1');
-  await form('Receive').getByLabel('Wait, seconds').fill('60');
+  await form('Receive').getByLabel('Wait, seconds').fill('600');
   await form('Receive').getByRole('button', { name: 'Receive' }).click();
   await form('Receive').getByRole('status').getByText('0 of 1 came').waitFor();
   await form('Send').getByRole('button', { name: 'Send' }).click();
@@ -284,7 +301,7 @@ test('the page is accessible with messages on it, in both colours', { skip }, as
   await choose('shown');
   await receiving().getByLabel('Messages', { exact: true }).selectOption('accept');
   await receiving().getByLabel('At most').fill('1');
-  await receiving().getByLabel('Wait, seconds').fill('60');
+  await receiving().getByLabel('Wait, seconds').fill('600');
   await receiving().getByRole('button', { name: 'Receive' }).click();
   await receiving().getByRole('status').getByText('0 of 1 came').waitFor();
   await sending().getByLabel('How many').fill('1');

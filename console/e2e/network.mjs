@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import rhea from 'rhea';
 
+/** Milliseconds that anything may take. Nothing takes that long; only something broken does. */
+export const PATIENCE = 120_000;
 /** The folder of the `qdrouterd` to test against: the old router's or ours. */
 const PROGRAMS = process.env.WAYSTATION_PROGRAMS;
 
@@ -26,6 +28,10 @@ export class Router {
     Object.assign(this, { folder, id, http, configuration, process: undefined });
   }
 
+  get running() {
+    return this.process !== undefined && this.process.exitCode === null && !this.process.signalCode;
+  }
+
   /** With a `whole` configuration that one is taken instead of its own. */
   async start(whole) {
     const file = join(this.folder, `${this.id}.conf`);
@@ -42,7 +48,7 @@ export class Router {
   }
 
   async stop() {
-    if (!this.process || this.process.exitCode !== null || this.process.signalCode) return;
+    if (!this.running) return;
     const gone = once(this.process, 'exit');
     this.process.kill('SIGKILL');
     await gone;
@@ -52,7 +58,7 @@ export class Router {
 class Fatal extends Error {}
 
 /** Waits until something is so; what it is waited for is said when it never is. */
-export async function eventually(holds, what, limit = 40_000) {
+export async function eventually(holds, what, limit = PATIENCE) {
   const end = Date.now() + limit;
   let last;
   while (Date.now() < end) {

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 import { FLAGS, go } from './browser.mjs';
-import { Router, freePorts, listener, section } from './network.mjs';
+import { PATIENCE, Router, freePorts, listener, section } from './network.mjs';
 
 const run = promisify(execFile);
 const skip = process.env.WAYSTATION_PROGRAMS ? false : 'WAYSTATION_PROGRAMS is not set';
@@ -44,6 +44,7 @@ test('who shows a certificate is signed in by it, over an encrypted WebSocket', 
   context.after(() => browser.close());
   const origin = `https://localhost:${secure}`;
   const visitor = await browser.newContext({ ignoreHTTPSErrors: true });
+  visitor.setDefaultTimeout(PATIENCE);
   const stranger = await visitor.newPage();
   await assert.rejects(stranger.goto(origin), 'without a certificate nobody gets in');
 
@@ -51,12 +52,13 @@ test('who shows a certificate is signed in by it, over an encrypted WebSocket', 
     ignoreHTTPSErrors: true,
     clientCertificates: [{ origin, certPath: at('joe.pem'), keyPath: at('joe.key') }],
   });
+  joe.setDefaultTimeout(PATIENCE);
   const page = await joe.newPage();
   const sockets = [];
   page.on('websocket', (socket) => sockets.push(socket.url()));
   await page.goto(origin);
-  await page.getByRole('heading', { level: 1, name: 'Overview', exact: true }).waitFor({ timeout: 30_000 });
+  await page.getByRole('heading', { level: 1, name: 'Overview', exact: true }).waitFor();
   assert.deepEqual(sockets.map((url) => new URL(url).protocol), ['wss:']);
   await go(page, 'connections', 'Connections');
-  await page.getByRole('row').filter({ hasText: 'joe' }).first().waitFor({ timeout: 30_000 });
+  await page.getByRole('row').filter({ hasText: 'joe' }).first().waitFor();
 });

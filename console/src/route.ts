@@ -1,5 +1,5 @@
 // Which page is shown: the part of the address behind the #.
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 export interface Route {
   page: string;
@@ -21,7 +21,8 @@ export function href(page: string, argument = '', parameters: Record<string, str
 
 export function useRoute(): Route {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
-  useEffect(() => {
+  // With the rendering: what changes right after it must not be missed.
+  useLayoutEffect(() => {
     const follow = () => setRoute(parseRoute(location.hash));
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);

@@ -114,6 +114,15 @@ test('who comes while the router is being asked gets an answer of their own soon
   expect(router.asked.map(({ body }) => body)).toEqual([{ attributeNames: ['identity', 'n'] }, { attributeNames: ['identity', 'n', 'm'] }]);
 });
 
+test('what was changed while the router was being asked is asked for once more', async () => {
+  const router = new Router();
+  const poller = new Poller(router);
+  poller.watch('$management', 'connection', ['n'], 60_000);
+  poller.refresh('$management', 'connection');
+  await pass(1_000);
+  expect(router.asked).toHaveLength(2);
+});
+
 test('an answer that says no is an error with the words of the router', async () => {
   const router = new Router();
   const poller = new Poller(router);

@@ -23,7 +23,7 @@ interface Task {
   wishes: Set<Wish>;
   due: number;
   asking: boolean;
-  /** Somebody came to watch while the router was being asked. */
+  /** While the router was being asked, somebody came to watch or wanted to know anew. */
   again: boolean;
   failures: number;
 }
@@ -76,6 +76,8 @@ export class Poller {
     for (const task of this.tasks.values()) {
       if ((node && task.source.node !== node) || (type && task.source.type !== type)) continue;
       task.due = 0;
+      // The answer that is on its way may be from before the change.
+      if (task.asking) task.again = true;
       task.failures = 0;
     }
     this.turn();

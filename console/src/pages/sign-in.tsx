@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { session, useStore } from '../app';
 import { rememberUrl, wsUrl, firstUrl } from '../model/target';
 
@@ -16,7 +16,8 @@ export function SignIn({ busy }: { busy: boolean }) {
   useEffect(() => {
     document.title = 'Connect · Waystation';
   }, []);
-  useEffect(() => {
+  // With the rendering: later it would take the focus from who types already.
+  useLayoutEffect(() => {
     if (credentials) user.current?.focus();
   }, [credentials, message]);
 

@@ -42,7 +42,7 @@ export function ExportDialog({ routers, onClose }: { routers: readonly RouterNod
       {routers.length > 1 && <Select label="Router" value={id} options={routers.map((each) => ({ value: each.id, label: each.id }))} onChange={setId} />}
       <div role="alert">{problem && <p class="message bad">■ {problem}</p>}</div>
       {!made && !problem && <p class="empty">Asking the router…</p>}
-      {made && <pre class="configuration" tabIndex={0} aria-label="Configuration">{made.text}</pre>}
+      {made && <pre class="configuration" tabIndex={0} role="group" aria-label="Configuration">{made.text}</pre>}
       <footer>
         <button type="button" onClick={onClose}>Close</button>
         {made && <a class="button primary" href={made.url} download={NAME}>Download {NAME}</a>}

@@ -1,6 +1,7 @@
 // A labelled field of the forms for messages, with what is wrong with it.
 import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Wrong as Wrongs } from '../model/message';
 
 interface Properties {
   label: string;
@@ -37,7 +38,9 @@ export function Wrong({ id, text }: { id?: string; text: ComponentChildren }) {
   return text ? <p id={id} class="bad-text">{text}</p> : null;
 }
 
-/** Leads to the first field that is wrong, once it is marked. */
-export function leadToWrong(form: EventTarget | null) {
-  setTimeout(() => (form as HTMLFormElement | null)?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
+/** The form that this is put on leads to its first field that is wrong, with the rendering that marks it. */
+export function useLeadToWrong(wrong: Wrongs) {
+  const form = useRef<HTMLFormElement>(null);
+  useLayoutEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [wrong]);
+  return form;
 }

@@ -1,6 +1,6 @@
 // Small pieces that pages are put together from.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { setParameter, useRoute } from '../route';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'quiet';
@@ -20,7 +20,7 @@ export function Badge({ tone, children }: { tone: Tone; children: ComponentChild
 /** A page: its heading takes the focus when it is gone to, so that screen readers say where one is. */
 export function Page({ title, note, tools, children, fill }: { title: string; note?: ComponentChildren; tools?: ComponentChildren; children: ComponentChildren; fill?: boolean }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} · Waystation`;
     if (document.activeElement?.closest('nav')) heading.current?.focus();
   }, [title]);
@@ -84,11 +84,11 @@ export function Select({ label, value, options, onChange, hideLabel }: { label: 
   );
 }
 
-/** Details beside what they are of; Escape closes them and gives the focus back. */
+/** Details beside what they are of. They have the focus from their first rendering on, so that no key is lost; Escape closes them and gives it back. */
 export function Drawer({ title, subtitle, onClose, children, actions }: { title: ComponentChildren; subtitle?: ComponentChildren; onClose(): void; children: ComponentChildren; actions?: ComponentChildren }) {
   const element = useRef<HTMLElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     element.current?.focus({ preventScroll: true });
     return () => before?.focus?.();
@@ -117,7 +117,8 @@ export function Drawer({ title, subtitle, onClose, children, actions }: { title:
 export function Dialog({ title, onClose, children }: { title: string; onClose(): void; children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // With the rendering, not after it: keys pressed at once are for the dialog, not for the page behind it.
+  useLayoutEffect(() => {
     element.current?.showModal();
     return () => element.current?.close();
   }, []);

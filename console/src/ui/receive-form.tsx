@@ -4,7 +4,7 @@ import { session, useStore } from '../app';
 import type { Receipt, ReceiveReport, ShownMessage } from '../amqp/protocol';
 import { bytes } from '../model/format';
 import { receiveOrder, receivingSaid, type ReceiveTexts, type Wrong as Wrongs } from '../model/message';
-import { leadToWrong, MessageField, Wrong } from './message-field';
+import { MessageField, useLeadToWrong, Wrong } from './message-field';
 import { Badge, Select } from './parts';
 
 const RECEIPTS: { value: Receipt; label: string }[] = [
@@ -35,6 +35,7 @@ export function ReceiveForm({ address }: { address: string }) {
   const state = useStore(session.state);
   const [texts, setTexts] = useState<Texts>(kept);
   const [wrong, setWrong] = useState<Wrongs>({});
+  const form = useLeadToWrong(wrong);
   const [received, setReceived] = useState<Received | null>(null);
   const stop = useRef<(() => void) | null>(null);
   useEffect(() => () => stop.current?.(), []);
@@ -47,7 +48,7 @@ export function ReceiveForm({ address }: { address: string }) {
     event.preventDefault();
     const made = receiveOrder({ ...texts, address });
     setWrong('wrong' in made ? made.wrong : {});
-    if ('wrong' in made) return leadToWrong(event.currentTarget);
+    if ('wrong' in made) return;
     const { order } = made;
     const first: Received = { phase: 'attaching', messages: [], note: null, error: null, wanted: order.count, address: order.address, receipt: order.receipt };
     setReceived(first);
@@ -60,7 +61,7 @@ export function ReceiveForm({ address }: { address: string }) {
     <MessageField label={label} value={texts[name]} set={(text) => set({ [name]: text })} wrong={wrong[name]} {...more} />
   );
   return (
-    <form class="message-form" onSubmit={receive} noValidate aria-label="Receive">
+    <form ref={form} class="message-form" onSubmit={receive} noValidate aria-label="Receive">
       <h2>Receive</h2>
       <div role="alert"><Wrong text={wrong['address']} /></div>
       <Select label="Messages" value={texts.receipt} options={RECEIPTS} onChange={(receipt) => set({ receipt: receipt as Receipt })} />
@@ -114,7 +115,7 @@ function Shown({ place, message }: { place: number; message: ShownMessage }) {
       {message.body && (
         <section>
           <h3>body <small class="note">{message.body.type}, {bytes(message.body.size)}{message.body.cut && ', of which the beginning is shown'}</small></h3>
-          <pre tabIndex={0} aria-label={`Body of message ${place}`}>{message.body.text}</pre>
+          <pre tabIndex={0} role="group" aria-label={`Body of message ${place}`}>{message.body.text}</pre>
         </section>
       )}
       {message.problem && <p class="note">▲ {message.problem}</p>}

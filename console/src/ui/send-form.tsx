@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { session, useStore } from '../app';
 import type { SendReport, TypedProperty } from '../amqp/protocol';
 import { EMPTY, sendingSaid, sendOrder, type BodyKind, type PropertyText, type SendTexts, type Wrong as Wrongs } from '../model/message';
-import { leadToWrong, MessageField, Wrong } from './message-field';
+import { MessageField, useLeadToWrong, Wrong } from './message-field';
 import { Badge, Select } from './parts';
 
 const KINDS: { value: BodyKind; label: string }[] = [
@@ -22,6 +22,7 @@ export function SendForm({ address }: { address: string }) {
   const state = useStore(session.state);
   const [texts, setTexts] = useState<SendTexts>(kept);
   const [wrong, setWrong] = useState<Wrongs>({});
+  const form = useLeadToWrong(wrong);
   const [report, setReport] = useState<{ now: SendReport; wanted: number; address: string } | null>(null);
   const stop = useRef<(() => void) | null>(null);
   useEffect(() => () => stop.current?.(), []);
@@ -34,7 +35,7 @@ export function SendForm({ address }: { address: string }) {
     event.preventDefault();
     const made = sendOrder({ ...texts, address });
     setWrong('wrong' in made ? made.wrong : {});
-    if ('wrong' in made) return leadToWrong(event.currentTarget);
+    if ('wrong' in made) return;
     const { order } = made;
     stop.current = session.client.send(order, (now) => setReport({ now, wanted: order.count, address: order.address }));
   };
@@ -42,7 +43,7 @@ export function SendForm({ address }: { address: string }) {
     <MessageField label={label} value={String(texts[name])} set={(text) => set({ [name]: text })} wrong={wrong[name]} {...more} />
   );
   return (
-    <form class="message-form" onSubmit={send} noValidate aria-label="Send">
+    <form ref={form} class="message-form" onSubmit={send} noValidate aria-label="Send">
       <h2>Send</h2>
       <div role="alert"><Wrong text={wrong['address']} /></div>
       <Select label="Body" value={texts.kind} options={KINDS} onChange={(kind) => set({ kind: kind as BodyKind })} />

@@ -1,6 +1,6 @@
 // A table for thousands of rows: sorted, filtered, walked with the keyboard; only the rows in view are in the page.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 export interface Column<T> {
   id: string;
@@ -51,10 +51,21 @@ export function DataTable<T>(properties: Properties<T>) {
     const row = shown[Math.min(Math.max(index, 0), shown.length - 1)];
     if (!row || !box.current) return;
     setFocus(keyOf(row));
-    const at = shown.indexOf(row);
-    reveal(box.current, at);
-    requestAnimationFrame(() => requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[aria-rowindex="${at + 2}"]`)?.focus()));
+    reveal(box.current, shown.indexOf(row));
+    led.current = keyOf(row);
+    lead();
   };
+  // The focus goes to the row that was meant, wherever that is by now: at once, or with the rendering that brings it into the page.
+  const led = useRef<string | null>(null);
+  const lead = () => {
+    if (led.current === null || !box.current) return;
+    const at = shown.findIndex((row) => keyOf(row) === led.current);
+    const row = at < 0 ? null : box.current.querySelector<HTMLElement>(`[aria-rowindex="${at + 2}"]`);
+    const elsewhere = document.activeElement !== document.body && !box.current.contains(document.activeElement);
+    if (row && !elsewhere) row.focus({ preventScroll: true });
+    if (at < 0 || row || elsewhere) led.current = null;
+  };
+  useLayoutEffect(lead);
   const onKey = (event: KeyboardEvent) => {
     if (!(event.target instanceof HTMLTableRowElement)) return;
     const page = Math.max(1, Math.floor((box.current?.clientHeight ?? 300) / ROW) - 2);
