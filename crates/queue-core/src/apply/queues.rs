@@ -149,7 +149,10 @@ impl Broker {
     /// A queue is not there any more; what is left in it goes later. Returns its consumers.
     pub(crate) fn remove_queue(&mut self, id: QueueId, settings: &QueueSettings, bury: bool) -> Vec<ConsumerId> {
         self.unbind(settings, id);
-        self.by_address.remove(&settings.address);
+        // In a snapshot a topic may have the address already.
+        if self.node(&settings.address) == Some(Node::Queue(id)) {
+            self.by_address.remove(&settings.address);
+        }
         let (rest, consumers) = self.forget_queue(id);
         self.doom(rest, bury);
         consumers

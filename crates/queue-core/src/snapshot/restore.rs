@@ -25,7 +25,7 @@ pub enum RestoreError {
     },
     /// It was written by a newer version.
     #[error(
-        "the snapshot is of version {0}, this program reads version 1: use the version that wrote it, or a newer one"
+        "the snapshot is of version {0}, this program reads version {VERSION}: use the version that wrote it, or a newer one"
     )]
     Version(u64),
     /// It ends too early.
@@ -103,19 +103,22 @@ impl Restore {
     fn record(&mut self, record: &[u8]) -> Result<(), Wrong> {
         let mut reader = Reader::new(record);
         let kind = reader.byte()?;
+        let wrong = |what| Err(CodecError { at: 0, what }.into());
         if self.begun != (kind != kind::HEAD) || self.ended {
-            return Err(reader.wrong("record in this place").into());
+            return wrong("record in this place");
         }
         match kind {
             kind::HEAD => self.head(&mut reader)?,
             kind::TIME => self.broker.time = reader.number()?,
             kind::PLAIN_TOPIC => {
                 let id = TopicId(reader.number()?);
-                self.topic(id, QueueSettings::new(reader.shared_text()?));
+                let settings = QueueSettings::new(reader.shared_text()?);
+                self.topic(id, settings, &reader)?;
             }
             kind::TOPIC => {
                 let id = TopicId(reader.number()?);
-                self.topic(id, QueueSettings::decode(&mut reader)?);
+                let settings = QueueSettings::decode(&mut reader)?;
+                self.topic(id, settings, &reader)?;
             }
             kind::TEMPLATE => {
                 let settings = QueueSettings::decode(&mut reader)?;
@@ -143,8 +146,8 @@ impl Restore {
                 self.broker.remove_queue(id, &settings, bury);
                 self.queue = None;
             }
-            kind::END => self.ended = true,
-            _ => return Err(reader.wrong("kind of record").into()),
+            kind::END => self.end(&reader)?,
+            _ => return wrong("kind of record"),
         }
         reader.end()?;
         Ok(())
@@ -165,27 +168,44 @@ impl Restore {
         Ok(())
     }
 
-    fn topic(&mut self, id: TopicId, settings: QueueSettings) {
-        self.broker.by_address.insert(settings.address.clone(), Node::Topic(id));
-        self.broker.topics.insert(id, Topic { settings: Arc::new(settings), queues: BTreeSet::new(), collector: None });
+    fn topic(&mut self, id: TopicId, settings: QueueSettings, reader: &Reader<'_>) -> Result<(), Wrong> {
+        let before = self.broker.by_address.insert(settings.address.clone(), Node::Topic(id));
+        let topic = Topic { settings: Arc::new(settings), queues: BTreeSet::new(), collector: None };
+        match (before, self.broker.topics.insert(id, topic)) {
+            (None, None) => Ok(()),
+            _ => Err(reader.wrong("topic of its own").into()),
+        }
     }
 
     fn queue(&mut self, reader: &mut Reader<'_>) -> Result<(), Wrong> {
         let wrong = reader.wrong("queue of its own");
         let id = QueueId(reader.number()?);
         let settings = QueueSettings::decode(reader)?;
-        if self.broker.queues.contains_key(&id) || self.broker.by_address.contains_key(&settings.address) {
+        // A topic may have the address, if the queue was deleted, which is said behind its messages.
+        let node = *self.broker.by_address.entry(settings.address.clone()).or_insert(Node::Queue(id));
+        if self.broker.queues.contains_key(&id) || matches!(node, Node::Queue(other) if other != id) {
             return Err(wrong.into());
         }
-        self.broker.by_address.insert(settings.address.clone(), Node::Queue(id));
         self.broker.bind(&settings, id);
         let mut queue = Queue::new(id, Arc::new(settings));
         queue.totals = Totals::decode(reader)?;
         for lane in 0..PRIORITIES {
-            queue.lanes.restore_lane(lane, reader.number()?);
+            let wrong = reader.wrong("number of a message");
+            if !queue.lanes.restore_lane(lane, reader.number()?) {
+                return Err(wrong.into());
+            }
         }
         self.broker.queues.insert(id, Box::new(queue));
         self.queue = Some(id);
+        Ok(())
+    }
+
+    fn end(&mut self, reader: &Reader<'_>) -> Result<(), Wrong> {
+        let is_found = |queue: &Queue| self.broker.node(&queue.settings.address) == Some(Node::Queue(queue.id));
+        if !self.broker.queues.values().all(|queue| is_found(queue)) {
+            return Err(reader.wrong("end where each queue has an address of its own").into());
+        }
+        self.ended = true;
         Ok(())
     }
 
@@ -251,5 +271,67 @@ enum Wrong {
 impl From<CodecError> for Wrong {
     fn from(error: CodecError) -> Self {
         Self::Codec(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Record;
+    use super::*;
+    use crate::wire::Put;
+
+    /// A record's kind, and what writes it.
+    type Written<'a> = (u8, &'a dyn Fn(&mut Vec<u8>));
+
+    /// A snapshot of these records, and of a head before and an end behind them.
+    fn read(records: &[Written<'_>]) -> Result<(), RestoreError> {
+        let mut record = Record { bytes: Vec::new() };
+        let mut bytes =
+            record.of(kind::HEAD, |out| [VERSION, 0, 2].into_iter().for_each(|number| out.number(number))).to_vec();
+        for (kind, write) in records {
+            bytes.extend_from_slice(record.of(*kind, write));
+        }
+        bytes.extend_from_slice(record.of(kind::END, |_| {}));
+        let mut restore = Restore::new();
+        restore.feed(&bytes)?;
+        restore.finish().map(drop)
+    }
+
+    /// A queue whose messages have numbers before this one.
+    fn queue(id: u64, next: u64) -> impl Fn(&mut Vec<u8>) {
+        move |out| {
+            out.number(id);
+            QueueSettings::new("a").encode(out);
+            Totals::default().encode(out);
+            (0..PRIORITIES).for_each(|_| out.number(next));
+        }
+    }
+
+    fn topic(id: u64) -> impl Fn(&mut Vec<u8>) {
+        move |out| {
+            out.number(id);
+            QueueSettings::new("a").encode(out);
+        }
+    }
+
+    fn is_damaged(read: Result<(), RestoreError>) -> bool {
+        matches!(read, Err(RestoreError::Damaged { .. }))
+    }
+
+    #[test]
+    fn a_number_that_no_message_can_have_is_refused() {
+        assert_eq!(read(&[(kind::QUEUE, &queue(1, 5))]), Ok(()));
+        assert!(is_damaged(read(&[(kind::QUEUE, &queue(1, 1 << 60))])));
+    }
+
+    #[test]
+    fn an_address_is_one_nodes_only() {
+        assert!(is_damaged(read(&[(kind::QUEUE, &queue(1, 0)), (kind::QUEUE, &queue(2, 0))])));
+        assert!(is_damaged(read(&[(kind::TOPIC, &topic(1)), (kind::TOPIC, &topic(2))])));
+        assert!(is_damaged(read(&[(kind::TOPIC, &topic(1)), (kind::QUEUE, &queue(2, 0))])));
+        let deleted = |out: &mut Vec<u8>| out.flag(false);
+        let records: [Written<'_>; 3] =
+            [(kind::TOPIC, &topic(1)), (kind::QUEUE, &queue(2, 0)), (kind::DOOMED, &deleted)];
+        assert_eq!(read(&records), Ok(()));
     }
 }

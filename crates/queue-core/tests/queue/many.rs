@@ -73,3 +73,18 @@ fn a_queue_that_is_nearly_empty_all_the_time_goes_on_for_ever() {
     assert_eq!(host.broker.next_timeout(), None);
     host.restored();
 }
+
+#[test]
+fn what_is_left_of_a_deleted_queue_is_in_a_snapshot_though_a_topic_has_its_address() {
+    let (mut host, queue) = filled(3000);
+    let settings = host.broker.settings(queue).cloned().unwrap();
+    host.apply(Command::DeleteQueue { queue, if_empty: false, orphans: Orphans::Drop }).unwrap();
+    let topic = match host.apply(Command::CreateTopic(Box::new(QueueSettings::clone(&settings)))) {
+        Ok(Done::TopicCreated(topic)) => topic,
+        other => panic!("{other:?}"),
+    };
+    host.broker = host.restored();
+    assert_eq!(host.broker.node(&settings.address), Some(Node::Topic(topic)));
+    (0..10).for_each(|_| host.wait(1));
+    assert_eq!(host.apply(Command::Sweep { queue, most: 1 }), Err(Refused::NoQueue), "all of it is gone");
+}
