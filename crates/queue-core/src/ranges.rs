@@ -58,9 +58,8 @@ impl Ranges {
         out.number(self.0.len() as u64);
         let mut before = 0;
         for (first, last) in self.iter() {
-            // Mostly near each other: the difference, turned so that small ones of either sign are short.
-            let step = first.raw().wrapping_sub(before) as i64;
-            out.number((step << 1 ^ step >> 63) as u64);
+            // Mostly near each other.
+            out.step(first.raw(), before);
             out.number(last.raw() - first.raw());
             before = last.raw();
         }
@@ -71,9 +70,9 @@ impl Ranges {
         let mut ranges = SmallVec::new();
         let mut before = 0u64;
         for _ in 0..count {
-            let step = reader.number()?;
-            let first = before.wrapping_add((step >> 1) ^ (step & 1).wrapping_neg());
-            let last = first.checked_add(reader.number()?).ok_or(reader.wrong("range of places"))?;
+            let wrong = reader.wrong("range of places");
+            let first = reader.step(before)?;
+            let last = first.checked_add(reader.number()?).ok_or(wrong)?;
             ranges.push((Seq::from_raw(first), Seq::from_raw(last)));
             before = last;
         }

@@ -3,7 +3,7 @@
 use crate::ids::{Millis, TopicId};
 use std::sync::Arc;
 
-/// What happens when a queue has reached one of its limits.
+/// What happens when a queue has reached one of its limits. Written as its ordinal: another one comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Overflow {
     /// Senders get no more credit than there is room ([`Broker::room`](crate::Broker::room)). What comes nevertheless is
@@ -18,7 +18,8 @@ pub enum Overflow {
     Ring,
 }
 
-/// When a queue is deleted by itself (the lifetime policies of part 3, sections 3.5.10 to 3.5.13).
+/// When a queue is deleted by itself (the lifetime policies of part 3, sections 3.5.10 to 3.5.13). Written as its ordinal:
+/// another one comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Lifetime {
     /// Only when somebody asks for it.
@@ -102,7 +103,7 @@ pub struct QueueSettings {
 pub const DEFAULT_DELIVERY_LIMIT: u32 = 10;
 
 impl QueueSettings {
-    /// The defaults, with an address.
+    /// The defaults, with an address. They are part of the format of logs and snapshots, which have what differs from them.
     pub fn new(address: impl Into<Arc<str>>) -> Self {
         Self {
             address: address.into(),

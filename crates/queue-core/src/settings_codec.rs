@@ -1,5 +1,7 @@
-//! Settings as bytes: what differs from the default, each behind a number of its own. A reader that does not know a
-//! number refuses the whole: a queue must not behave differently from what was agreed.
+//! Settings as bytes: what differs from the default, each behind a number of its own, which is never given to another one. A
+//! reader that does not know a number refuses the whole: a queue must not behave differently from what was agreed.
+//!
+//! So a default can never change: what is not written would mean something else from then on.
 
 use crate::ids::TopicId;
 use crate::settings::{Lifetime, Overflow, QueueSettings};
@@ -43,6 +45,7 @@ impl QueueSettings {
     pub(crate) fn decode(reader: &mut Reader<'_>) -> Result<Self, CodecError> {
         let mut s = Self::new(reader.shared_text()?);
         loop {
+            let wrong = reader.wrong("setting of a queue");
             match reader.byte()? {
                 0 => return Ok(s),
                 1 => s.durable = reader.flag()?,
@@ -72,7 +75,7 @@ impl QueueSettings {
                 25 => s.owner = reader.optional()?,
                 26 => s.auto_created = reader.flag()?,
                 27 => s.no_local = reader.optional_text()?,
-                _ => return Err(reader.wrong("setting of a queue")),
+                _ => return Err(wrong),
             }
         }
     }

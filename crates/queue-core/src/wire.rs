@@ -1,5 +1,5 @@
 //! How numbers, bytes and texts stand in commands and snapshots: variable-length integers, seven bits a byte, the lowest
-//! first; bytes behind their length.
+//! first; steps from one number to the next turned so that small ones of either sign are short; bytes behind their length.
 
 use std::sync::Arc;
 
@@ -21,6 +21,13 @@ pub(crate) trait Put {
 
     fn flag(&mut self, value: bool) {
         self.byte(value.into());
+    }
+
+    /// How far a number is from the one before.
+    #[inline]
+    fn step(&mut self, value: u64, before: u64) {
+        let step = value.wrapping_sub(before) as i64;
+        self.number((step << 1 ^ step >> 63) as u64);
     }
 
     fn text(&mut self, value: &str) {
@@ -124,6 +131,13 @@ impl<'a> Reader<'a> {
         Err(CodecError { at: start, what: "number" })
     }
 
+    /// What is so far from the number before.
+    #[inline]
+    pub(crate) fn step(&mut self, before: u64) -> Result<u64, CodecError> {
+        let step = self.number()?;
+        Ok(before.wrapping_add((step >> 1) ^ (step & 1).wrapping_neg()))
+    }
+
     pub(crate) fn small<T: TryFrom<u64>>(&mut self) -> Result<T, CodecError> {
         let at = self.at;
         T::try_from(self.number()?).map_err(|_| CodecError { at, what: "number of this size" })
@@ -182,6 +196,18 @@ mod tests {
             assert_eq!(reader.number(), Ok(value));
             assert!(reader.is_empty());
         }
+    }
+
+    #[test]
+    fn steps_lead_from_any_number_to_any_other() {
+        for (before, value) in [(0, 0), (5, 4), (4, 5), (0, u64::MAX), (u64::MAX, 0), (1 << 63, 1)] {
+            let mut bytes = Vec::new();
+            bytes.step(value, before);
+            assert_eq!(Reader::new(&bytes).step(before), Ok(value));
+        }
+        let mut back_by_one = Vec::new();
+        back_by_one.step(1000, 1001);
+        assert_eq!(back_by_one, [1]);
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub fn decode_batch(bytes: &[u8]) -> Result<(Vec<Command>, usize), CodecError> {
     Ok((commands, reader.position()))
 }
 
+/// What each command begins with. A number is never given to another command, whatever becomes of the one that had it.
 mod tag {
     pub(super) const CREATE_QUEUE: u8 = 1;
     pub(super) const CHANGE_QUEUE: u8 = 2;
@@ -59,86 +60,57 @@ mod tag {
 impl Command {
     /// Appends the command, without a version.
     pub fn encode(&self, out: &mut Vec<u8>) {
+        out.byte(self.tag());
         match self {
-            Self::CreateQueue(settings) => {
-                out.byte(tag::CREATE_QUEUE);
-                settings.encode(out);
-            }
+            Self::CreateQueue(settings) | Self::CreateTopic(settings) => settings.encode(out),
             Self::ChangeQueue { queue, settings } => {
-                tagged(out, tag::CHANGE_QUEUE, *queue);
+                out.number(queue.0);
                 settings.encode(out);
             }
             Self::DeleteQueue { queue, if_empty, orphans } => {
-                tagged(out, tag::DELETE_QUEUE, *queue);
+                out.number(queue.0);
                 out.byte(u8::from(*if_empty) | u8::from(*orphans == Orphans::DeadLetter) << 1);
             }
-            Self::CreateTopic(settings) => {
-                out.byte(tag::CREATE_TOPIC);
-                settings.encode(out);
-            }
             Self::ChangeTopic { topic, settings } => {
-                out.byte(tag::CHANGE_TOPIC);
                 out.number(topic.0);
                 settings.encode(out);
             }
-            Self::DeleteTopic { topic } => {
-                out.byte(tag::DELETE_TOPIC);
-                out.number(topic.0);
-            }
+            Self::DeleteTopic { topic } => out.number(topic.0),
             Self::SetTemplate { settings, is_new } => {
-                out.byte(tag::SET_TEMPLATE);
                 out.flag(*is_new);
                 settings.encode(out);
             }
-            Self::DeleteTemplate { pattern } => {
-                out.byte(tag::DELETE_TEMPLATE);
-                out.text(pattern);
-            }
+            Self::DeleteTemplate { pattern } => out.text(pattern),
             Self::Sweep { queue, most } => {
-                tagged(out, tag::SWEEP, *queue);
+                out.number(queue.0);
                 out.number(*most);
             }
             Self::Spread { from, item, to } => {
-                tagged(out, tag::SPREAD, *from);
+                out.number(from.0);
                 out.number(item.raw());
                 to.encode(out);
             }
-            Self::Enqueue(enqueue) => {
-                out.byte(tag::ENQUEUE);
-                enqueue.encode(out);
-            }
-            Self::Adopt(adopt) => {
-                out.byte(tag::ADOPT);
-                adopt.encode(out);
-            }
-            Self::Settle(settle) => {
-                tagged(out, tag::SETTLE, settle.queue);
-                settle.encode(out);
-            }
+            Self::Enqueue(enqueue) => enqueue.encode(out),
+            Self::Adopt(adopt) => adopt.encode(out),
+            Self::Settle(settle) => settle.encode(out),
             Self::Expire { queue, items } => {
-                tagged(out, tag::EXPIRE, *queue);
+                out.number(queue.0);
                 items.encode(out);
             }
-            Self::Purge { queue, what } => {
-                tagged(out, tag::PURGE, *queue);
+            Self::Purge { queue, what } | Self::Retry { queue, what } => {
+                out.number(queue.0);
                 what.encode(out);
             }
             Self::Move { from, to, what } => {
-                tagged(out, tag::MOVE, *from);
+                out.number(from.0);
                 out.number(to.0);
                 what.encode(out);
             }
-            Self::Retry { queue, what } => {
-                tagged(out, tag::RETRY, *queue);
-                what.encode(out);
-            }
             Self::Transaction(commands) => {
-                out.byte(tag::TRANSACTION);
                 out.number(commands.len() as u64);
                 commands.iter().for_each(|command| command.encode(out));
             }
             Self::Relocate { from, of } => {
-                out.byte(tag::RELOCATE);
                 from.encode(out);
                 out.number(of.len() as u64);
                 for (queue, seq) in of {
@@ -146,6 +118,30 @@ impl Command {
                     out.number(seq.raw());
                 }
             }
+        }
+    }
+
+    fn tag(&self) -> u8 {
+        match self {
+            Self::CreateQueue(_) => tag::CREATE_QUEUE,
+            Self::ChangeQueue { .. } => tag::CHANGE_QUEUE,
+            Self::DeleteQueue { .. } => tag::DELETE_QUEUE,
+            Self::CreateTopic(_) => tag::CREATE_TOPIC,
+            Self::ChangeTopic { .. } => tag::CHANGE_TOPIC,
+            Self::DeleteTopic { .. } => tag::DELETE_TOPIC,
+            Self::SetTemplate { .. } => tag::SET_TEMPLATE,
+            Self::DeleteTemplate { .. } => tag::DELETE_TEMPLATE,
+            Self::Enqueue(_) => tag::ENQUEUE,
+            Self::Adopt(_) => tag::ADOPT,
+            Self::Settle(_) => tag::SETTLE,
+            Self::Expire { .. } => tag::EXPIRE,
+            Self::Purge { .. } => tag::PURGE,
+            Self::Move { .. } => tag::MOVE,
+            Self::Retry { .. } => tag::RETRY,
+            Self::Spread { .. } => tag::SPREAD,
+            Self::Sweep { .. } => tag::SWEEP,
+            Self::Transaction(_) => tag::TRANSACTION,
+            Self::Relocate { .. } => tag::RELOCATE,
         }
     }
 
@@ -169,11 +165,8 @@ impl Command {
             }
             tag::DELETE_QUEUE => {
                 let queue = queue(reader)?;
-                let flags = reader.byte()?;
+                let flags = flags(reader)?;
                 let orphans = if flags & 2 != 0 { Orphans::DeadLetter } else { Orphans::Drop };
-                if flags > 3 {
-                    return Err(wrong);
-                }
                 Self::DeleteQueue { queue, if_empty: flags & 1 != 0, orphans }
             }
             tag::CREATE_PLAIN_TOPIC => Self::CreateTopic(Box::new(QueueSettings::new(reader.shared_text()?))),
@@ -211,13 +204,14 @@ impl Command {
     }
 }
 
-fn tagged(out: &mut Vec<u8>, tag: u8, queue: QueueId) {
-    out.byte(tag);
-    out.number(queue.0);
-}
-
 fn queue(reader: &mut Reader<'_>) -> Result<QueueId, CodecError> {
     reader.number().map(QueueId)
+}
+
+/// A byte of two flags.
+fn flags(reader: &mut Reader<'_>) -> Result<u8, CodecError> {
+    let wrong = reader.wrong("byte of two flags");
+    Some(reader.byte()?).filter(|flags| *flags <= 3).ok_or(wrong)
 }
 
 /// Members behind their number. Room is made only as they turn out to be there.
@@ -298,8 +292,7 @@ impl Adopt {
 
     fn decode(reader: &mut Reader<'_>) -> Result<Self, CodecError> {
         let to = Target::decode(reader)?;
-        let wrong = reader.wrong("message of another broker");
-        let flags = Some(reader.byte()?).filter(|flags| *flags <= 3).ok_or(wrong)?;
+        let flags = flags(reader)?;
         Ok(Self {
             to,
             if_room: flags & 1 != 0,
@@ -316,6 +309,7 @@ impl Adopt {
 
 impl Settle {
     fn encode(&self, out: &mut Vec<u8>) {
+        out.number(self.queue.0);
         self.items.encode(out);
         match &self.outcome {
             Outcome::Accepted => out.byte(0),

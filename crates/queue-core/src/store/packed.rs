@@ -40,17 +40,6 @@ pub(crate) fn pack<'a>(entries: impl Iterator<Item = &'a Entry>, out: &mut Vec<u
     }
 }
 
-/// A difference of either sign; small ones are short.
-fn signed(out: &mut Vec<u8>, value: u64, before: u64) {
-    let step = value.wrapping_sub(before) as i64;
-    out.number((step << 1 ^ step >> 63) as u64);
-}
-
-fn unsigned(reader: &mut Reader<'_>, before: u64) -> Result<u64, CodecError> {
-    let step = reader.number()?;
-    Ok(before.wrapping_add((step >> 1) ^ (step & 1).wrapping_neg()))
-}
-
 fn one(entry: &Entry, before: &Before, out: &mut Vec<u8>) -> Before {
     let (body, part) = entry.body().parts();
     let size = entry.size();
@@ -68,11 +57,11 @@ fn one(entry: &Entry, before: &Before, out: &mut Vec<u8>) -> Before {
     ];
     out.number(flags.iter().filter(|(set, _)| *set).fold(0, |flags, (_, flag)| flags | flag));
     if !next_part {
-        signed(out, body, before.body);
+        out.step(body, before.body);
         out.number(part.into());
     }
     if entry.arrived != before.arrived {
-        signed(out, entry.arrived, before.arrived);
+        out.step(entry.arrived, before.arrived);
     }
     if size != before.size {
         out.number(size);
@@ -84,7 +73,7 @@ fn one(entry: &Entry, before: &Before, out: &mut Vec<u8>) -> Before {
         out.number(entry.failed.into());
     }
     if entry.expires != NEVER {
-        signed(out, entry.expires, entry.arrived);
+        out.step(entry.expires, entry.arrived);
     }
     if let Some(extra) = &entry.extra {
         pack_extra(extra, out);
@@ -121,9 +110,9 @@ fn unpack_one(reader: &mut Reader<'_>, before: &Before) -> Result<Entry, CodecEr
     let (body, part) = if has(flag::NEXT_PART) {
         (before.body, before.part.checked_add(1).ok_or(reader.wrong("part of an entry"))?)
     } else {
-        (unsigned(reader, before.body)?, reader.small()?)
+        (reader.step(before.body)?, reader.small()?)
     };
-    let arrived = if has(flag::SAME_TIME) { before.arrived } else { unsigned(reader, before.arrived)? };
+    let arrived = if has(flag::SAME_TIME) { before.arrived } else { reader.step(before.arrived)? };
     let size = if has(flag::SAME_SIZE) { before.size } else { reader.number()? };
     let mut entry = Entry::new(BodyRef::of(body, part), size, arrived);
     entry.durable = has(flag::DURABLE);
@@ -135,7 +124,7 @@ fn unpack_one(reader: &mut Reader<'_>, before: &Before) -> Result<Entry, CodecEr
         entry.failed = reader.small()?;
     }
     if has(flag::EXPIRES) {
-        entry.expires = unsigned(reader, arrived)?;
+        entry.expires = reader.step(arrived)?;
     }
     if has(flag::EXTRA) {
         let extra = unpack_extra(reader)?;
