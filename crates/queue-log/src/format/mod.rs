@@ -1,5 +1,7 @@
 //! The bytes of a store's files; `docs/store-format.md` describes them for people.
 
+pub(crate) mod block;
+pub(crate) mod head;
 pub(crate) mod header;
 pub(crate) mod identity;
 pub(crate) mod names;

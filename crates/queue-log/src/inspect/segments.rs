@@ -4,7 +4,8 @@ use super::{Item, show_error};
 use crate::checksum::Seed;
 use crate::disk::{Disk, Mode};
 use crate::error::{OpenError, Place};
-use crate::format::header::{self, DATA, Header};
+use crate::format::head;
+use crate::format::header::{DATA, Header};
 use crate::format::names::{self, Kind};
 use crate::recovery::evidence::Search;
 use crate::recovery::survey::{self, Found};
@@ -24,7 +25,7 @@ pub(super) fn any_store(disk: &dyn Disk, dir: &Path) -> Option<[u8; 16]> {
     let segments = segments(disk, dir).ok()?;
     segments.into_iter().find_map(|(_, path)| {
         let file = disk.open(&path, Mode::Read).ok()?;
-        let mut bytes = [0; header::SIZE];
+        let mut bytes = [0; head::SIZE];
         let read = file.read_at(&mut bytes, 0).ok()?;
         Header::decode(&bytes[..read]).ok().map(|header| header.store)
     })

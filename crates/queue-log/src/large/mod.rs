@@ -13,7 +13,7 @@ pub use writer::LargeWriter;
 use crate::checksum::Seed;
 use crate::disk::Mode;
 use crate::error::{OpenError, Place, ReadError};
-use crate::format::names;
+use crate::format::{block, head, names};
 use crate::keeper::absent_is_fine;
 use crate::log::Log;
 use crate::shared::Shared;
@@ -22,12 +22,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Bytes of the header.
-const HEADER: usize = 64;
 /// Bytes of a block's contents.
 const BLOCK: usize = 64 * 1024;
-/// Bytes before a block's contents.
-const BLOCK_HEAD: usize = 8;
 const MAGIC: [u8; 8] = *b"WSTNMESG";
 /// Begins the checksums of large messages, beside their ids: no segment and no snapshot has this in its number.
 const NUMBER: u64 = 1 << 62;
@@ -117,19 +113,7 @@ fn seed(store: &[u8; 16], id: u64) -> Seed {
     Seed::new(store, id | NUMBER)
 }
 
-/// A block's checksum: of its place among the blocks, and its contents.
-fn block_checksum(seed: Seed, number: u64, contents: &[u8]) -> u32 {
-    crc32c::crc32c_append(seed.of(&number.to_le_bytes()), contents)
-}
-
-/// The block after the last: it has no contents.
-fn end_block(seed: Seed, number: u64) -> [u8; BLOCK_HEAD] {
-    let mut bytes = [0; BLOCK_HEAD];
-    bytes[4..].copy_from_slice(&block_checksum(seed, number, &[]).to_le_bytes());
-    bytes
-}
-
 /// Where a block is.
 fn place_of(number: u64) -> u64 {
-    HEADER as u64 + number * (BLOCK_HEAD + BLOCK) as u64
+    head::SIZE as u64 + number * (block::HEAD + BLOCK) as u64
 }

@@ -1,10 +1,11 @@
 //! Reads a large message, from wherever one wants.
 
-use super::{BLOCK, BLOCK_HEAD, HEADER, MAGIC, block_checksum, end_block, place_of, seed};
-use crate::checksum::{Seed, u32_at, u64_at};
+use super::{BLOCK, MAGIC, place_of, seed};
+use crate::checksum::Seed;
 use crate::disk::DiskFile;
 use crate::error::ReadError;
-use crate::format::VERSION;
+use crate::format::block;
+use crate::format::head::{self, FileHead};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,15 +20,10 @@ pub struct LargeReader {
 
 impl LargeReader {
     pub(crate) fn new(file: Arc<dyn DiskFile>, path: PathBuf, store: &[u8; 16], id: u64) -> Result<Self, ReadError> {
-        let mut header = [0; HEADER];
-        let read = file.read_at(&mut header, 0).map_err(|source| ReadError::Io { file: path.clone(), source })?;
-        let right = read == HEADER
-            && header[..8] == MAGIC
-            && crc32c::crc32c(&header[..60]) == u32_at(&header, 60)
-            && u32_at(&header, 8) == VERSION
-            && header[16..32] == *store
-            && u64_at(&header, 32) == id;
-        if !right {
+        let mut bytes = [0; head::SIZE];
+        let read = file.read_at(&mut bytes, 0).map_err(|source| ReadError::Io { file: path.clone(), source })?;
+        let head = FileHead::decode(MAGIC, &bytes[..read]);
+        if !head.is_ok_and(|head| head.store == *store && head.number == id) {
             return Err(ReadError::CorruptMessage { file: path, offset: 0 });
         }
         Ok(LargeReader { file, path, seed: seed(store, id), block: None })
@@ -53,30 +49,31 @@ impl LargeReader {
         let at = place_of(number);
         let corrupt = || ReadError::CorruptMessage { file: self.path.clone(), offset: at };
         // The block, and what must come after it if it is not full.
-        let mut bytes = vec![0; BLOCK_HEAD + BLOCK + BLOCK_HEAD];
+        let mut bytes = vec![0; block::HEAD + BLOCK + block::HEAD];
         let read = self.file.read_at(&mut bytes, at);
         let read = read.map_err(|source| ReadError::Io { file: self.path.clone(), source })?;
         bytes.truncate(read);
-        if read < BLOCK_HEAD {
+        if read < block::HEAD {
             return Err(ReadError::Unfinished { file: self.path.clone() });
         }
-        let size = u32_at(&bytes, 0) as usize;
+        let size = block::length(&bytes);
         if size > BLOCK {
             return Err(corrupt());
         }
-        let end = BLOCK_HEAD + size;
-        let Some(contents) = bytes.get(BLOCK_HEAD..end) else {
+        let end = block::HEAD + size;
+        let Some(contents) = bytes.get(block::HEAD..end) else {
             return Err(ReadError::Unfinished { file: self.path.clone() });
         };
-        if block_checksum(self.seed, number, contents) != u32_at(&bytes, 4) {
+        if !block::checks(&bytes, contents, self.seed, number) {
             return Err(corrupt());
         }
-        if (1..BLOCK).contains(&size) && bytes.get(end..end + BLOCK_HEAD) != Some(&end_block(self.seed, number + 1)[..])
+        if (1..BLOCK).contains(&size)
+            && bytes.get(end..end + block::HEAD) != Some(&block::end(self.seed, number + 1)[..])
         {
             return Err(ReadError::Unfinished { file: self.path.clone() });
         }
         bytes.truncate(end);
-        bytes.drain(..BLOCK_HEAD);
+        bytes.drain(..block::HEAD);
         Ok(bytes)
     }
 }

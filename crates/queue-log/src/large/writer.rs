@@ -1,9 +1,10 @@
 //! Writes a large message as it comes.
 
-use super::{BLOCK, BLOCK_HEAD, HEADER, MAGIC, block_checksum, end_block, place_of, seed};
+use super::{BLOCK, MAGIC, place_of, seed};
 use crate::checksum::Seed;
 use crate::disk::{DiskFile, Mode, write_all};
-use crate::format::{VERSION, names};
+use crate::format::head::FileHead;
+use crate::format::{block, names};
 use crate::keeper::absent_is_fine;
 use crate::shared::Shared;
 use std::io;
@@ -32,15 +33,10 @@ impl LargeWriter {
         }
         let file = opened?;
         let seed = seed(&shared.store, id);
-        let mut header = [0; HEADER];
-        header[..8].copy_from_slice(&MAGIC);
-        header[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        header[16..32].copy_from_slice(&shared.store);
-        header[32..40].copy_from_slice(&id.to_le_bytes());
-        let checksum = crc32c::crc32c(&header[..60]);
-        header[60..].copy_from_slice(&checksum.to_le_bytes());
-        let writer = LargeWriter { shared, id, path, file, seed, number: 0, block: vec![0; BLOCK_HEAD], synced: false };
-        write_all(&*writer.file, &header, 0)?;
+        let head = FileHead { store: shared.store, number: id, ..FileHead::default() };
+        let writer =
+            LargeWriter { shared, id, path, file, seed, number: 0, block: vec![0; block::HEAD], synced: false };
+        write_all(&*writer.file, &head.encode(MAGIC), 0)?;
         Ok(writer)
     }
 
@@ -51,7 +47,7 @@ impl LargeWriter {
 
     /// Bytes of the message so far.
     pub fn size(&self) -> u64 {
-        self.number * BLOCK as u64 + (self.block.len() - BLOCK_HEAD) as u64
+        self.number * BLOCK as u64 + (self.block.len() - block::HEAD) as u64
     }
 
     /// Appends bytes. Writes to the disk whenever a block is full.
@@ -64,13 +60,13 @@ impl LargeWriter {
             self.shared.lock().large_open.insert(self.id);
         }
         while !bytes.is_empty() {
-            let take = bytes.len().min(BLOCK + BLOCK_HEAD - self.block.len());
+            let take = bytes.len().min(BLOCK + block::HEAD - self.block.len());
             self.block.extend_from_slice(&bytes[..take]);
             bytes = &bytes[take..];
-            if self.block.len() == BLOCK + BLOCK_HEAD {
+            if self.block.len() == BLOCK + block::HEAD {
                 self.write_block()?;
                 self.number += 1;
-                self.block.truncate(BLOCK_HEAD);
+                self.block.truncate(block::HEAD);
             }
         }
         Ok(())
@@ -83,12 +79,12 @@ impl LargeWriter {
     pub fn sync(&mut self) -> io::Result<()> {
         let mut end = place_of(self.number);
         let mut number = self.number;
-        if self.block.len() > BLOCK_HEAD {
+        if self.block.len() > block::HEAD {
             self.write_block()?;
             end += self.block.len() as u64;
             number += 1;
         }
-        write_all(&*self.file, &end_block(self.seed, number), end)?;
+        write_all(&*self.file, &block::end(self.seed, number), end)?;
         self.file.sync()?;
         self.shared.disk.sync_dir(&self.shared.dir().join(names::LARGE))?;
         self.synced = true;
@@ -97,10 +93,7 @@ impl LargeWriter {
     }
 
     fn write_block(&mut self) -> io::Result<()> {
-        let contents = &self.block[BLOCK_HEAD..];
-        let (size, checksum) = (contents.len() as u32, block_checksum(self.seed, self.number, contents));
-        self.block[..4].copy_from_slice(&size.to_le_bytes());
-        self.block[4..8].copy_from_slice(&checksum.to_le_bytes());
+        block::seal(&mut self.block, self.seed, self.number);
         write_all(&*self.file, &self.block, place_of(self.number))
     }
 }

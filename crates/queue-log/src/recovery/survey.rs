@@ -2,8 +2,9 @@
 
 use crate::disk::{Disk, DiskFile, Mode};
 use crate::error::{OpenError, Place, RESTORE};
-use crate::format::header::{self, DATA, Header, NoHeader};
-use crate::format::identity::{self, Identity, NoIdentity};
+use crate::format::head::{self, NoHead};
+use crate::format::header::{DATA, Header};
+use crate::format::identity::Identity;
 use crate::format::{VERSION, names};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -107,12 +108,12 @@ pub(crate) fn read_identity(disk: &dyn Disk, path: &Path) -> Result<Option<Ident
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other.place("open", path)?,
     };
-    let mut bytes = [0; identity::SIZE + 1];
+    let mut bytes = [0; head::SIZE + 1];
     let read = file.read_at(&mut bytes, 0).place("read", path)?;
     match Identity::decode(&bytes[..read]) {
         Ok(identity) => Ok(Some(identity)),
-        Err(NoIdentity::Version(found)) => Err(OpenError::Version { file: path.to_owned(), found, known: VERSION }),
-        Err(NoIdentity::Corrupt) => Err(OpenError::Corrupt {
+        Err(NoHead::Version(found)) => Err(OpenError::Version { file: path.to_owned(), found, known: VERSION }),
+        Err(NoHead::Corrupt) => Err(OpenError::Corrupt {
             file: path.to_owned(),
             offset: 0,
             what: "its checksum does not hold".to_owned(),
@@ -129,13 +130,13 @@ pub(crate) fn open_segment(
     path: PathBuf,
 ) -> Result<Found, OpenError> {
     let file = disk.open(&path, mode).place("open", &path)?;
-    let mut bytes = [0; header::SIZE];
+    let mut bytes = [0; head::SIZE];
     let read = file.read_at(&mut bytes, 0).place("read", &path)?;
     let corrupt = |offset, what: String| Err(OpenError::Corrupt { file: path.clone(), offset, what, remedy: RESTORE });
     let header = match Header::decode(&bytes[..read]) {
         Ok(header) => header,
-        Err(NoHeader::Version(found)) => return Err(OpenError::Version { file: path, found, known: VERSION }),
-        Err(NoHeader::Corrupt) => return corrupt(0, "its header is not that of a segment".to_owned()),
+        Err(NoHead::Version(found)) => return Err(OpenError::Version { file: path, found, known: VERSION }),
+        Err(NoHead::Corrupt) => return corrupt(0, "its header is not that of a segment".to_owned()),
     };
     if header.store != *store {
         return corrupt(16, "it is a segment of another store".to_owned());

@@ -1,9 +1,10 @@
 //! Reads a snapshot, block by block, and hands out nothing that was not checked.
 
-use super::{BLOCK, BLOCK_HEAD, HEADER, MAGIC, block_checksum, seed};
-use crate::checksum::{Seed, u32_at, u64_at};
+use super::{BLOCK, MAGIC, seed};
+use crate::checksum::Seed;
 use crate::disk::DiskFile;
-use crate::format::VERSION;
+use crate::format::block;
+use crate::format::head::{self, FileHead, NoHead};
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -35,20 +36,17 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn new(file: Arc<dyn DiskFile>, store: &[u8; 16], index: u64) -> Result<Self, Damage> {
-        let mut header = [0; HEADER];
-        let read = file.read_at(&mut header, 0)?;
-        if read < HEADER || header[..8] != MAGIC || crc32c::crc32c(&header[..60]) != u32_at(&header, 60) {
-            return Err(Damage::Corrupt { offset: 0, what: "its header is not that of a snapshot" });
-        }
-        match u32_at(&header, 8) {
-            VERSION => {}
-            other => return Err(Damage::Version(other)),
-        }
-        if header[16..32] != *store || u64_at(&header, 32) != index {
+        let mut bytes = [0; head::SIZE];
+        let read = file.read_at(&mut bytes, 0)?;
+        let head = FileHead::decode(MAGIC, &bytes[..read]).map_err(|wrong| match wrong {
+            NoHead::Corrupt => Damage::Corrupt { offset: 0, what: "its header is not that of a snapshot" },
+            NoHead::Version(version) => Damage::Version(version),
+        })?;
+        if head.store != *store || head.number != index {
             return Err(Damage::Corrupt { offset: 0, what: "it is of another store, or has another's name" });
         }
         let seed = seed(store, index);
-        Ok(Reader { file, seed, at: HEADER as u64, number: 0, block: Vec::new(), used: 0, ended: false })
+        Ok(Reader { file, seed, at: head::SIZE as u64, number: 0, block: Vec::new(), used: 0, ended: false })
     }
 
     /// Reads the next block. False: that was all.
@@ -57,23 +55,23 @@ impl Reader {
             return Ok(false);
         }
         let corrupt = |offset, what| Err(Damage::Corrupt { offset, what });
-        let mut head = [0; BLOCK_HEAD];
-        if self.file.read_at(&mut head, self.at)? < BLOCK_HEAD {
+        let mut head = [0; block::HEAD];
+        if self.file.read_at(&mut head, self.at)? < block::HEAD {
             return corrupt(self.at, "it ends before its last block");
         }
-        let size = u32_at(&head, 0) as usize;
+        let size = block::length(&head);
         if size > BLOCK {
             return corrupt(self.at, "a block is longer than any can be");
         }
         self.block.resize(size, 0);
         self.used = 0;
-        if self.file.read_at(&mut self.block, self.at + BLOCK_HEAD as u64)? < size {
+        if self.file.read_at(&mut self.block, self.at + block::HEAD as u64)? < size {
             return corrupt(self.at, "it ends within a block");
         }
-        if block_checksum(self.seed, self.number, &self.block) != u32_at(&head, 4) {
+        if !block::checks(&head, &self.block, self.seed, self.number) {
             return corrupt(self.at, "a block's checksum does not hold");
         }
-        self.at += (BLOCK_HEAD + size) as u64;
+        self.at += (block::HEAD + size) as u64;
         self.number += 1;
         self.ended = size == 0;
         if self.ended && self.file.size()? != self.at {

@@ -1,9 +1,10 @@
 //! Writes a snapshot, block by block.
 
-use super::{BLOCK, BLOCK_HEAD, HEADER, MAGIC, block_checksum, seed};
+use super::{BLOCK, MAGIC, seed};
 use crate::checksum::Seed;
 use crate::disk::{DiskFile, is_full, write_all};
-use crate::format::VERSION;
+use crate::format::block;
+use crate::format::head::{self, FileHead};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -30,21 +31,15 @@ impl<'a> Writer<'a> {
         index: u64,
         make_room: &'a dyn Fn() -> bool,
     ) -> io::Result<Self> {
-        let mut header = [0; HEADER];
-        header[..8].copy_from_slice(&MAGIC);
-        header[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        header[16..32].copy_from_slice(store);
-        header[32..40].copy_from_slice(&index.to_le_bytes());
-        let checksum = crc32c::crc32c(&header[..60]);
-        header[60..].copy_from_slice(&checksum.to_le_bytes());
-        put(&*file, &header, 0, make_room)?;
-        let block = vec![0; BLOCK_HEAD];
-        Ok(Writer { file, seed: seed(store, index), at: HEADER as u64, synced: 0, number: 0, block, make_room })
+        let head = FileHead { store: *store, number: index, ..FileHead::default() };
+        put(&*file, &head.encode(MAGIC), 0, make_room)?;
+        let block = vec![0; block::HEAD];
+        Ok(Writer { file, seed: seed(store, index), at: head::SIZE as u64, synced: 0, number: 0, block, make_room })
     }
 
     /// Writes the last block and syncs. Gives the bytes of the file.
     pub(crate) fn finish(mut self) -> io::Result<u64> {
-        if self.block.len() > BLOCK_HEAD {
+        if self.block.len() > block::HEAD {
             self.write_block()?;
         }
         self.write_block()?;
@@ -53,14 +48,11 @@ impl<'a> Writer<'a> {
     }
 
     fn write_block(&mut self) -> io::Result<()> {
-        let contents = &self.block[BLOCK_HEAD..];
-        let (size, checksum) = (contents.len() as u32, block_checksum(self.seed, self.number, contents));
-        self.block[..4].copy_from_slice(&size.to_le_bytes());
-        self.block[4..8].copy_from_slice(&checksum.to_le_bytes());
+        block::seal(&mut self.block, self.seed, self.number);
         put(&*self.file, &self.block, self.at, self.make_room)?;
         self.at += self.block.len() as u64;
         self.number += 1;
-        self.block.truncate(BLOCK_HEAD);
+        self.block.truncate(block::HEAD);
         if self.at - self.synced >= SYNCED {
             self.file.sync()?;
             self.synced = self.at;
@@ -71,9 +63,9 @@ impl<'a> Writer<'a> {
 
 impl Write for Writer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let take = bytes.len().min(BLOCK + BLOCK_HEAD - self.block.len());
+        let take = bytes.len().min(BLOCK + block::HEAD - self.block.len());
         self.block.extend_from_slice(&bytes[..take]);
-        if self.block.len() == BLOCK + BLOCK_HEAD {
+        if self.block.len() == BLOCK + block::HEAD {
             self.write_block()?;
         }
         Ok(take)
