@@ -5,7 +5,7 @@ Not a test: it needs a machine that does nothing else, and brokers that are inst
 (qpidd, with `--qpidd COMMAND`). It measures, by `waystation bench`:
 
 - processor time of the server by the message and messages a second, with as many senders as receivers on one queue, and
-- how long after it was due a message was accepted, at a fixed rate, beside how long the same disk takes for one fdatasync.
+- how long after it was due a message was accepted, at a fixed rate, beside how long the same disk takes at this rate by itself.
 
 Each figure is the median of `--rounds` rounds, in which the brokers take turns. Prints one table in Markdown.
 """
@@ -124,20 +124,35 @@ class Rabbit:
         self.broker.stop()
 
 
-def raw_fdatasync(folder, seconds=3):
-    """Microseconds (p50, p99) of writing a message's bytes into space that is there, and fdatasync, at the rate of the load."""
+def raw_fdatasync(folder, seconds):
+    """Microseconds (p50, p99) until a message's bytes are on the disk, by nothing but write, into space that is there, and fdatasync.
+
+    Like the load: messages are due at its rate, those that become due while the disk is busy go with the next fdatasync
+    together, and their time counts from when they were due. Else a disk that halts would be seen once here, and by every
+    message meanwhile there.
+    """
     times = []
     with open(Path(folder) / "raw", "wb+", buffering=0) as file:
         file.write(bytes(16 << 20))
         os.fdatasync(file.fileno())
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            file.seek(len(times) * 4096 % (16 << 20))
-            begin = time.perf_counter()
+        begin = time.perf_counter()
+        written, done, count = begin, 0, seconds * RATE
+        while done < count:
+            due = begin + done / RATE
+            late = written - due
+            if late < 0:
+                time.sleep(-late)
+            now = time.perf_counter()
+            # Being woken too late is not the disk's.
+            waiting = [now if late < 0 else due]
+            while done + len(waiting) < count and (next_due := begin + (done + len(waiting)) / RATE) <= now:
+                waiting.append(next_due)
+            file.seek(done * 4096 % (16 << 20))
             file.write(bytes(4096))
             os.fdatasync(file.fileno())
-            times.append((time.perf_counter() - begin) * 1e6)
-            time.sleep(max(0, 1 / RATE - (time.perf_counter() - begin)))
+            written = time.perf_counter()
+            times.extend((written - since) * 1e6 for since in waiting)
+            done += len(waiting)
     cuts = statistics.quantiles(times, n=100)
     return cuts[49], cuts[98]
 
@@ -170,7 +185,7 @@ def measure(arguments, broker, figures):
             try:
                 found = bench(arguments, broker, pid, *options)
                 if load == "paced":
-                    raw = raw_fdatasync(folder)
+                    raw = raw_fdatasync(folder, arguments.seconds)
                     figures.setdefault((broker.name, "raw p50"), []).append(raw[0])
                     figures.setdefault((broker.name, "raw p99"), []).append(raw[1])
             finally:

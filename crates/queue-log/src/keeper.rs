@@ -9,15 +9,15 @@ use crate::format::header::Header;
 use crate::format::names;
 use crate::presence::{Look, SELDOM};
 use crate::segment::Prepared;
-use crate::shared::{Shared, Spare, Step};
+use crate::shared::{Filled, Shared, Spare, Step};
 use std::io::{self, IoSlice};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// Bytes of zeros that are written at once, and how long to wait before the next: a little at a time, for the writer is to
-/// find both processor and disk free. They are synced only when all are written: each sync of a file that grows may make the
+/// Bytes of zeros that are written at once, and how long to wait at least before the next: a little at a time, for the writer is
+/// to find both processor and disk free. They are synced only when all are written: each sync of a file that grows may make the
 /// writer wait for the file system's journal. But they are on their way to the disk at once, or that sync is a burst for which
 /// the writer waits.
 const CHUNK: u64 = 256 * 1024;
@@ -31,16 +31,10 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 pub(crate) struct Keeper {
     shared: Arc<Shared>,
-    making: Option<Making>,
+    /// The file that is about to become a segment.
+    making: Option<Spare>,
     /// When it was seen last that all files are still there.
     look: Look,
-}
-
-/// A file that is about to become a segment.
-struct Making {
-    spare: Spare,
-    /// Bytes of it that were written once: writing them again is cheaper for the file system.
-    written: u64,
 }
 
 impl Keeper {
@@ -149,34 +143,37 @@ impl Keeper {
 
     /// Makes the next segment, step by step, as soon as it is needed.
     fn prepare(&mut self) -> io::Result<Step> {
-        let Some(making) = self.making.as_mut() else {
-            let making = self.begin()?;
-            self.shared.lock().making = true;
-            self.making = Some(making);
+        let Some(spare) = self.making.as_ref() else {
+            let (spare, written) = self.begin()?;
+            self.shared.lock().making = Some(Filled { size: u64::from(spare.size), written, filling: false });
+            self.making = Some(spare);
             return Ok(Step::Worked);
         };
         self.shared.say_room();
         let mut state = self.shared.lock();
-        let size = u64::from(making.spare.size);
-        if !state.is_urgent() && making.written < size {
-            state.filling = state.is_in_use();
-            if !state.filling {
+        if let Some(mut filled) = state.making
+            && filled.written < filled.size
+            && !state.is_urgent()
+        {
+            filled.filling = state.is_behind(&filled);
+            state.making = Some(filled);
+            drop(state);
+            if !filled.filling {
                 return Ok(Step::Idle);
             }
-            drop(state);
-            let bytes = CHUNK.min(size - making.written);
-            fill(&*making.spare.file, making.written, bytes)?;
-            making.spare.file.begin_sync(making.written, bytes);
-            making.written += bytes;
+            let bytes = CHUNK.min(filled.size - filled.written);
+            fill(&*spare.file, filled.written, bytes)?;
+            spare.file.begin_sync(filled.written, bytes);
+            filled.written += bytes;
+            self.shared.lock().making = Some(filled);
             return Ok(Step::Paced);
         }
-        state.filling = false;
         let epoch = state.next_epoch;
         drop(state);
-        let prepared = self.shared.christen(&making.spare, epoch)?;
+        let prepared = self.shared.christen(spare, epoch)?;
         self.making = None;
         let mut state = self.shared.lock();
-        state.making = false;
+        state.making = None;
         state.next_epoch += 1;
         state.ready.push_back(prepared);
         drop(state);
@@ -184,12 +181,12 @@ impl Keeper {
         Ok(Step::Worked)
     }
 
-    /// A file that has its room: one that was used, or a new one.
-    fn begin(&self) -> io::Result<Making> {
+    /// A file that has its room, one that was used or a new one, and how many bytes of it were written once.
+    fn begin(&self) -> io::Result<(Spare, u64)> {
         let size = u64::from(self.shared.settings.segment_bytes);
         let spare = self.shared.lock().free.pop();
         if let Some(spare) = spare {
-            return Ok(Making { spare, written: size });
+            return Ok((spare, size));
         }
         let state = self.shared.lock();
         let files = state.files() as u64 + 1;
@@ -197,7 +194,7 @@ impl Keeper {
         if self.shared.settings.max_bytes.is_some_and(|most| files * size > most) {
             return Err(io::Error::new(io::ErrorKind::QuotaExceeded, "the store has as many segments as it may"));
         }
-        Ok(Making { spare: self.shared.create(self.shared.settings.segment_bytes)?, written: 0 })
+        Ok((self.shared.create(self.shared.settings.segment_bytes)?, 0))
     }
 
     /// Keeps room for a checkpoint on a disk that gets full.
@@ -287,5 +284,38 @@ pub(crate) fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crash::store_in_memory_of;
+    use crate::entry::Need;
+    use crate::writer::Writer;
+
+    #[test]
+    fn the_next_segment_is_filled_in_step_with_the_last_one() {
+        const SIZE: u32 = 8 * 1024 * 1024;
+        let log = store_in_memory_of(SIZE);
+        let mut writer = Writer::new(Arc::clone(&log.shared));
+        let mut keeper = Keeper::new(Arc::clone(&log.shared));
+        let mut halfway = None;
+        for _ in 0..60 {
+            log.append(vec![vec![1; 100 * 1024].into()], 0, Need::Ordinary).unwrap();
+            assert_eq!(writer.step(), Step::Worked);
+            while keeper.step() != Step::Idle {}
+            let state = log.shared.lock();
+            let used = f64::from(state.segments[0].end) / f64::from(SIZE);
+            let Some(next) = state.making else { break };
+            let filled = next.written as f64 / next.size as f64;
+            let ahead = filled - (used - 0.125) / 0.625;
+            if filled > 0.0 {
+                assert!((0.0..=CHUNK as f64 / f64::from(SIZE)).contains(&ahead), "used {used}, filled {filled}");
+            }
+            halfway = halfway.or((used > 0.5).then_some(filled));
+        }
+        assert!(halfway.is_some_and(|filled| filled > 0.5));
+        assert_eq!(log.shared.lock().ready.len(), 1, "it is there when it gets urgent");
     }
 }

@@ -271,7 +271,7 @@ impl Log {
         let size = u64::from(self.shared.settings.segment_bytes);
         let sizes = |segments: &[Segment]| segments.iter().map(|segment| u64::from(segment.size)).sum::<u64>();
         let waiting = ready.iter().map(|Prepared { size, .. }| u64::from(*size)).sum::<u64>();
-        let spare = (free.len() as u64 + u64::from(state.making)) * size;
+        let spare = (free.len() as u64 + u64::from(state.making.is_some())) * size;
         Stats {
             appended: state.next_index - 1,
             durable: state.durable,

@@ -50,9 +50,7 @@ pub(crate) struct State {
     pub(crate) free: Vec<Spare>,
     pub(crate) next_free: u64,
     /// A file that is about to become a segment: the keeper has it.
-    pub(crate) making: bool,
-    /// It is being written once, slowly.
-    pub(crate) filling: bool,
+    pub(crate) making: Option<Filled>,
     /// Segments that nobody needs any more.
     pub(crate) retired: Vec<Segment>,
     /// Snapshots that nobody needs any more.
@@ -106,6 +104,17 @@ pub(crate) struct Spare {
     pub(crate) path: PathBuf,
     pub(crate) file: Arc<dyn DiskFile>,
     pub(crate) size: u32,
+}
+
+/// How much of a file that is about to become a segment was written once: to write it again is cheaper for the file system.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Filled {
+    /// Bytes of the file.
+    pub(crate) size: u64,
+    /// Bytes of it that were written.
+    pub(crate) written: u64,
+    /// The keeper is at it.
+    pub(crate) filling: bool,
 }
 
 /// What a step of one of the log's threads came to.
@@ -251,14 +260,18 @@ impl State {
         self.starved || self.segments.last().is_none_or(|last| last.left() < u64::from(last.size / 4))
     }
 
-    /// Whether the log is in use, so that it is worth while to write the next segment before it is needed.
-    pub(crate) fn is_in_use(&self) -> bool {
-        self.segments.last().is_some_and(|last| last.end > last.size / 8)
+    /// Whether the next segment, so far filled, is to be written on: in step with the last one, from when an eighth of that is
+    /// in use until it gets urgent. Nobody has to wait long for a disk that is written to no faster than that.
+    pub(crate) fn is_behind(&self, next: &Filled) -> bool {
+        let Some(last) = self.segments.last() else { return false };
+        let (used, begin, end) = (u64::from(last.end), u64::from(last.size / 8), u64::from(last.size / 4 * 3));
+        let due = used.saturating_sub(begin) * next.size / (end - begin).max(1);
+        next.written < next.size.min(due)
     }
 
     /// Whether the writer has something new for the keeper to do. It is not woken for every write.
     pub(crate) fn wants_keeper(&self) -> bool {
-        let begins = !self.making || (self.is_in_use() && !self.filling);
+        let begins = self.making.as_ref().is_none_or(|next| !next.filling && self.is_behind(next));
         self.wants_segment() && self.full.is_none() && (begins || self.is_urgent())
     }
 
@@ -277,6 +290,10 @@ impl State {
 
     /// Files that are segments, or can become some.
     pub(crate) fn files(&self) -> usize {
-        self.segments.len() + self.ready.len() + self.free.len() + self.retired.len() + usize::from(self.making)
+        self.segments.len()
+            + self.ready.len()
+            + self.free.len()
+            + self.retired.len()
+            + usize::from(self.making.is_some())
     }
 }

@@ -6,14 +6,29 @@ mod model;
 mod run;
 mod threads;
 
-use crate::disk::Disk;
+use crate::disk::{Disk, FaultyDisk};
 use crate::error::OpenError;
+use crate::log::Log;
+use crate::settings::Settings;
 use run::{Plague, Run, Seen};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 
 /// An empty store with small segments and no threads.
-pub(crate) fn store_in_memory() -> crate::log::Log {
-    model::Model::new().check(&crate::disk::FaultyDisk::new(1)).log
+pub(crate) fn store_in_memory() -> Log {
+    store_in_memory_of(model::settings().segment_bytes)
+}
+
+/// An empty store with segments of so many bytes and no threads.
+pub(crate) fn store_in_memory_of(segment_bytes: u32) -> Log {
+    let settings = Settings { segment_bytes, ..model::settings() };
+    Log::open_still(
+        Arc::new(FaultyDisk::new(1)),
+        settings,
+        Arc::new(host::Ear::default()),
+        &mut host::Opening::default(),
+    )
+    .unwrap()
 }
 
 /// Steps of one run.
