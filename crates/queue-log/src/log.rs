@@ -18,6 +18,7 @@ use parking_lot::Mutex;
 use std::any::Any;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
@@ -144,6 +145,14 @@ impl Log {
         self.shared.append(parts, held, need, Haste::Soon)
     }
 
+    /// Gives back what was appended before the log knew that it is full, and finds no room: it would wait until somebody makes some, and
+    /// so would all that is appended later. The number of the first entry that is not in the log and never was, and why; nor are
+    /// those after it, whose numbers are given again. `None`: nothing waits in vain.
+    pub fn take_back(&self) -> Option<(u64, LogError)> {
+        let (first, needed) = self.shared.lock().take_back()?;
+        Some((first, LogError::Full { path: self.shared.dir().to_owned(), needed }))
+    }
+
     /// One part of an entry. Reads the disk.
     ///
     /// # Errors
@@ -230,6 +239,11 @@ impl Log {
             live: segment.live(),
             size: u64::from(segment.size),
         })
+    }
+
+    /// The store's directory.
+    pub fn dir(&self) -> &Path {
+        self.shared.dir()
     }
 
     /// Whether it takes entries.

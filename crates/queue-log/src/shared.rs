@@ -250,6 +250,19 @@ impl State {
         Ok(())
     }
 
+    /// Takes the entries out that the writer cannot take, unless there will be room without anybody making some. The number of the first
+    /// of them, and its size.
+    pub(crate) fn take_back(&mut self) -> Option<(u64, u64)> {
+        let may_come = self.checkpointing || self.making || !self.retired.is_empty() || !self.free.is_empty();
+        if self.full.is_none() || !self.starved || !self.ready.is_empty() || may_come {
+            return None;
+        }
+        let (first, size) = self.queue.front().map(|entry| (entry.index, entry.size()))?;
+        self.queued_bytes -= self.queue.drain(..).map(|entry| entry.size()).sum::<u64>();
+        self.next_index = first;
+        Some((first, size))
+    }
+
     /// Whether the next segment is to be prepared.
     pub(crate) fn wants_segment(&self) -> bool {
         self.ready.is_empty() && self.failed.is_none()

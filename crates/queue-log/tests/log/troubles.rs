@@ -115,6 +115,37 @@ fn a_store_takes_no_more_than_it_may() {
 }
 
 #[test]
+fn what_was_taken_before_the_log_knew_that_it_is_full_and_finds_no_room_can_be_taken_back() {
+    let disk = FaultyDisk::new(15);
+    let settings = Settings { segment_bytes: 64 * 1024, max_bytes: Some(192 * 1024), ..Settings::new("/store") };
+    let (log, ear, _) = try_open(&disk, settings.clone()).unwrap();
+    append(&log, Need::Ordinary).unwrap();
+    ear.wait_durable(1);
+    assert_eq!(log.take_back(), None);
+    disk.set_latency(Duration::from_millis(50));
+    let mut appended = 1;
+    while appended < 300 {
+        appended = append(&log, Need::Ordinary).unwrap();
+    }
+    disk.set_latency(Duration::ZERO);
+    let (first, error) = loop {
+        match log.take_back() {
+            Some(taken) => break taken,
+            None => thread::yield_now(),
+        }
+    };
+    assert!(matches!(error, LogError::Full { .. }) && (2..300).contains(&first), "{first} {error}");
+    assert_eq!(log.take_back(), None);
+    assert_eq!(log.queued_bytes(), 0);
+    // Something smaller finds room, and has the number.
+    assert_eq!(log.append(vec![vec![6; 10].into()], 0, Need::Relocation), Ok(first));
+    ear.wait_durable(first);
+    drop(log);
+    let (log, _, memory) = try_open(&disk, settings).unwrap();
+    assert_eq!((log.durable(), memory.entries.len() as u64), (first, first));
+}
+
+#[test]
 fn after_a_sync_that_failed_nothing_is_taken_until_the_store_is_opened_again() {
     let disk = FaultyDisk::new(6);
     let (log, ear, _) = open(&disk);

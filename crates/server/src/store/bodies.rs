@@ -138,6 +138,15 @@ impl Bodies {
         }
     }
 
+    /// The log has taken back its entries from this one on.
+    pub(super) fn taken_back(&mut self, first: u64) {
+        while self.first + self.tail.len() as u64 > first
+            && let Some(parts) = self.tail.pop_back()
+        {
+            self.tail_bytes -= parts.messages.iter().flatten().map(size).sum::<u64>();
+        }
+    }
+
     /// Keeps messages that are in no log. The number of their entry, which is another's when all are gone.
     pub(super) fn keep(&mut self, parts: Vec<Arc<Whole>>) -> u64 {
         if parts.is_empty() {

@@ -7,7 +7,7 @@ use queue_core::{Command, Done, Peeked, Ranges, Selection, Seq};
 
 use super::StoreHandle;
 use super::crossing::{MOST, MOST_BYTES, Purpose, Way, bytes_of};
-use super::links::{Destination, Place};
+use super::links::{Destination, Place, Side};
 use super::look::LONG;
 use super::node::Node;
 use super::spec::{Handled, Part, StoreError, Which};
@@ -168,12 +168,24 @@ impl StoreHandle {
 }
 
 impl Node {
+    /// Why no message goes to the other side now, and what to do.
+    fn why_none_crosses_from(&self, side: Side) -> String {
+        match (side, &self.journal.stuck) {
+            (Side::Memory, Some(why)) => format!("The store takes nothing now: {why}"),
+            (Side::Memory, None) => {
+                "There is no memory for more messages on their way: wait for the disk of the store, then go on".into()
+            }
+            (Side::Logged, _) => {
+                "There is no memory for more messages: have some taken from queues that are not durable, then go on"
+                    .into()
+            }
+        }
+    }
+
     /// Takes messages for the other side, at most so many.
     fn take_across(&mut self, place: Place, items: &Ranges, errand: Errand, most: u64) -> Result<Taken, StoreError> {
         if !self.may_cross_from(place.side) {
-            let text = "There is no memory for more messages on their way: have some taken from queues that are not durable, or wait \
-                        for the disk of the store; then go on";
-            return Err(StoreError::Unavailable(text.to_owned()));
+            return Err(StoreError::Unavailable(self.why_none_crosses_from(place.side)));
         }
         let (reply, gone) = std::sync::mpsc::channel();
         let mut taken = Taken { count: 0, held: 0, rest: None, gone };

@@ -324,6 +324,18 @@ impl Journal {
         Some(entry)
     }
 
+    /// What the log has [taken back](Log::take_back): the entries from this one on, as one batch.
+    pub(super) fn taken_back(&mut self, first: u64) -> Batch {
+        let mut all = Batch::default();
+        let kept = self.flight.partition_point(|entry| entry.index < first);
+        for InFlight { commands, waiters, memory, writes, .. } in self.flight.drain(kept..) {
+            self.flight_memory -= memory;
+            self.flight_writes -= writes;
+            all.append(Batch { commands, waiters, ..Batch::default() });
+        }
+        all
+    }
+
     /// When the entry was written that has been on its way to the disk for longest.
     pub(super) fn oldest_in_flight(&self) -> Option<Millis> {
         self.flight.front().map(|entry| entry.time)

@@ -20,6 +20,7 @@ use super::node::Node;
 use super::opaque;
 use super::receive::{Bytes, Said};
 use super::say::Say;
+use super::seldom::Seldom;
 use super::signals::Signals;
 use crate::content::{Coming, Content, Layout, Reader, ReaderState, Taken, Whole};
 use crate::shard::LinkRef;
@@ -93,12 +94,21 @@ pub(super) struct Large {
     threshold: u64,
     /// Files that are needed more than once, as by messages on both sides, and how often they still are.
     pub(super) shared: HashMap<u64, usize>,
+    /// That one could not be written is said seldom: clients send them again at once.
+    unwritten: Seldom,
 }
 
 impl Large {
     pub(super) fn new(log: Option<Arc<Log>>, threshold: u64, signals: &Arc<Signals>) -> Self {
         let jobs = log.map(|log| Jobs::start(log, signals));
-        Self { jobs, incoming: HashMap::new(), grown: Vec::new(), threshold, shared: HashMap::new() }
+        Self {
+            jobs,
+            incoming: HashMap::new(),
+            grown: Vec::new(),
+            threshold,
+            shared: HashMap::new(),
+            unwritten: Seldom::default(),
+        }
     }
 
     /// A message of this format out of a file, to be read while it is being read. `None`: there are no files.
@@ -305,8 +315,14 @@ impl Node {
                 self.no_longer_unfinished(&said);
             }
             Done::Unwritten { link, key, error } => {
-                logging::log!(ROUTER_CORE, Error, "A large message cannot be stored: {error}");
-                let text = format!("The message cannot be stored: {error}");
+                if let Some(unsaid) = self.large.unwritten.speaks(self.time(now)) {
+                    logging::log!(
+                        ROUTER_CORE,
+                        Error,
+                        "A large message is not stored: {error}; not stored since this was said last: {unsaid}"
+                    );
+                }
+                let text = format!("Not stored: {error}");
                 self.refuse_large(link, key, ErrorCondition::new(names::RESOURCE_LIMIT_EXCEEDED, text));
             }
             Done::Malformed { link, key, error } => {

@@ -86,6 +86,7 @@ impl Node {
             self.checkpoint();
         }
         if self.journal.stuck.is_some() && self.journal.failed.is_none() {
+            self.take_back(self.clock());
             self.go_on_without_entries(self.clock());
             self.relocate_again(self.clock());
         }

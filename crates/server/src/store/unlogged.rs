@@ -6,7 +6,7 @@
 //! free after the checkpoint, and what lives in others is [relocated](super::relocation). That room is kept for as well, so that it
 //! goes on as long as what is really kept, counted with [`EACH`](super::relocation::EACH) bytes more for each message, takes less than
 //! a quarter of the log without its last segment: then one of the others has less than a quarter. What was taken before the log
-//! knew that it is full has to fit into the segment that it began then, which is the bound of what may wait for the disk.
+//! knew that it is full, and does not fit into the segment that it began then, it [gives back](queue_log::Log::take_back): that is refused.
 
 use std::collections::VecDeque;
 

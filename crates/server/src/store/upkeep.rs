@@ -178,6 +178,14 @@ impl Node {
         }
     }
 
+    /// The log is full: what it has taken and has no room for is refused like what it does not take.
+    pub(super) fn take_back(&mut self, time: Millis) {
+        let Some((first, error)) = self.journal.log.as_ref().and_then(|log| log.take_back()) else { return };
+        self.bodies.taken_back(first);
+        let batch = self.journal.taken_back(first);
+        self.log_refused(Refused { batch, error }, time);
+    }
+
     fn not_logged(&mut self, waiter: Waiter, error: &LogError) {
         let condition = not_stored(error);
         match waiter {

@@ -1,6 +1,7 @@
 //! A message on its way into a file.
 
 use std::io;
+use std::path::Path;
 
 use amqp::DecodeError;
 use amqp::message::Pieces;
@@ -35,6 +36,15 @@ enum Failure {
     Malformed(#[from] DecodeError),
 }
 
+/// Why a message does not come into its file, where, and what to do.
+fn unwritten(store: &Path, error: &io::Error) -> String {
+    let remedy = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free space there, and send it again",
+        _ => "see to the disk",
+    };
+    format!("cannot write its file in {}: {error}; {remedy}", store.display())
+}
+
 impl Writing {
     pub(super) fn new(arrival: Arrival, mut begun: Vec<u8>, reader: Reader<LinkRef>) -> Self {
         let format = reader.head().layout.message_format;
@@ -56,7 +66,7 @@ impl Writing {
             Err(failure) => {
                 let Arrival { link, key, .. } = self.arrival;
                 jobs.signals.done(match failure {
-                    Failure::Disk(error) => Done::Unwritten { link, key, error: error.to_string() },
+                    Failure::Disk(error) => Done::Unwritten { link, key, error: unwritten(jobs.log.dir(), &error) },
                     Failure::Malformed(error) => Done::Malformed { link, key, error },
                 });
                 Step::Over
@@ -99,5 +109,20 @@ impl Writing {
         let (file, size) = (writer.id(), writer.size());
         let beginning = opaque::beginning(&self.beginning).into();
         Ok(Some(Done::Written { link, key, file, size, beginning }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_said_where_a_message_has_no_file_and_what_to_do() {
+        let text = |kind: io::ErrorKind| unwritten(Path::new("/store"), &kind.into());
+        assert_eq!(
+            text(io::ErrorKind::StorageFull),
+            "cannot write its file in /store: no storage space; free space there, and send it again"
+        );
+        assert!(text(io::ErrorKind::PermissionDenied).ends_with("see to the disk"));
     }
 }

@@ -8,6 +8,7 @@ use queue_core::QueueSettings;
 use queue_log::{Condition, FaultyDisk};
 
 use super::Directory;
+use super::stalling::StallingDisk;
 use super::transactions::{coordinator, declare, discharge};
 use crate::shard::tests::client::{Happened, message};
 use crate::shard::tests::router::Router;
@@ -262,4 +263,80 @@ fn what_is_committed_in_a_full_log_survives(seed: u64) {
 #[test]
 fn what_is_settled_in_transactions_in_a_full_log_is_on_the_disk_when_they_are_committed() {
     (1..=3).for_each(what_is_committed_in_a_full_log_survives);
+}
+
+#[test]
+fn what_waits_for_a_disk_that_turns_out_to_be_full_is_refused_and_does_not_stop_those_who_take_messages() {
+    const SMALL: u64 = 64 * 1024;
+    let directory = Directory::new("full-behind");
+    let settings = StoreSettings {
+        segment_bytes: SMALL,
+        max_bytes: Some(3 * SMALL),
+        cache_bytes: SMALL,
+        ..StoreSettings::at(directory.path())
+    };
+    let (router, disk) = (Router::start(), StallingDisk::default());
+    let store = StoreHandle::open_on(&router.shards, &settings, Arc::new(disk.clone())).expect("it can be used");
+    store.create_queue(QueueSettings::new("orders")).expect("it can be made");
+    let mut client = router.client();
+    let link = client.sender(Some("orders"));
+    let key = client.send(link, false, &message(10_000));
+    assert_eq!(client.outcome(key), Some(DeliveryState::Accepted));
+    disk.stall();
+    // Each is an entry of its own, and all together are more than the log may hold.
+    let mut keys = Vec::new();
+    for number in 1..=60 {
+        keys.push(client.send(link, false, &message(10_000 + number)));
+        router.wait_until("it is on its way", |_| {
+            store.with(|node| node.journal.flight.len() + usize::from(!node.journal.gathering[0].is_empty())) >= number
+        });
+    }
+    disk.go_on();
+    let mut sizes = vec![message(10_000).len()];
+    for (number, key) in (1..).zip(keys) {
+        match client.outcome(key) {
+            Some(DeliveryState::Accepted) => sizes.push(message(10_000 + number).len()),
+            Some(DeliveryState::Rejected(Some(error))) => {
+                assert_eq!(error.condition.as_str(), "amqp:resource-limit-exceeded");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!((2..60).contains(&sizes.len()), "{} of 61 found room", sizes.len());
+    let mut other = router.client();
+    other.receiver("orders", 10_000);
+    for size in &sizes {
+        let received = other.receive();
+        assert_eq!(received.bytes.len(), *size);
+        other.settle(&received, DeliveryState::Accepted);
+    }
+    router.wait_until("there is room", |_| store.view().condition == Condition::Good);
+    let key = client.send(link, false, &message(77));
+    assert_eq!(client.outcome(key), Some(DeliveryState::Accepted));
+    assert!(other.receive().bytes.ends_with(&message(77)));
+    router.shards.shutdown();
+    store.close();
+}
+
+#[test]
+fn a_large_message_for_which_the_disk_has_no_room_is_refused_with_the_place_and_what_to_do() {
+    let disk = FaultyDisk::new(9);
+    let router = Router::start();
+    let settings = StoreSettings { segment_bytes: SEGMENT, ..StoreSettings::at("/store") };
+    let store = StoreHandle::open_on(&router.shards, &settings, Arc::new(disk.clone())).expect("it is new");
+    store.create_queue(QueueSettings::new("orders")).expect("it can be made");
+    disk.set_capacity(Some(disk.used() + SEGMENT));
+    let mut client = router.client();
+    let link = client.sender(Some("orders"));
+    let key = client.send(link, false, &message(4 * SEGMENT as usize));
+    match client.outcome(key) {
+        Some(DeliveryState::Rejected(Some(error))) => {
+            assert_eq!(error.condition.as_str(), "amqp:resource-limit-exceeded");
+            let text = error.description.unwrap_or_default().to_string();
+            assert!(text.contains("in /store: ") && text.ends_with("free space there, and send it again"), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+    router.shards.shutdown();
+    store.close();
 }
