@@ -15,6 +15,8 @@ mod admission;
 mod attach;
 mod backup;
 mod bodies;
+mod changes;
+mod checkpoints;
 mod clock;
 mod collectors;
 mod credit;
@@ -41,6 +43,7 @@ mod outcomes;
 mod reading;
 mod receive;
 mod recovery;
+mod refusals;
 mod regard;
 mod relocation;
 mod report;
@@ -57,7 +60,7 @@ mod transactional;
 mod transactions;
 mod turn;
 mod unlogged;
-mod upkeep;
+mod views;
 mod wanted;
 mod ways;
 
@@ -113,7 +116,7 @@ impl Store {
         let store = Self::with_parts(shards, recovered.broker, journal, sizes, signals);
         store.node.lock().large.shared = recovered.shared;
         if let Some(most) = settings.max_bytes {
-            store.node.lock().checkpoint_every = upkeep::CHECKPOINT_EVERY.min(most / upkeep::CHECKPOINT_SHARE);
+            store.node.lock().checkpoint_every = checkpoints::EVERY.min(most / checkpoints::SHARE);
         }
         Ok(store)
     }

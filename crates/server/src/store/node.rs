@@ -217,7 +217,7 @@ impl Node {
             crossings: Crossings::default(),
             shadows: Shadows::default(),
             collectors: Collectors::default(),
-            checkpoint_every: super::upkeep::CHECKPOINT_EVERY,
+            checkpoint_every: super::checkpoints::EVERY,
             is_stopping: false,
             is_ended: false,
             clock,
