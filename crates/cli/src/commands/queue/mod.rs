@@ -25,7 +25,7 @@ Examples:
   waystation queue list --rates
   waystation queue create orders deadLetterAddress=orders.dead maxBytes=100000000
   waystation queue show orders
-  waystation queue peek orders --count 5 --selector \"priority > 4\"
+  waystation queue peek orders --count 5 --selector \"amqp.priority > 4\"
   waystation queue retry orders.dead
   waystation queue move orders.old orders --count 100
   waystation queue purge orders --all
