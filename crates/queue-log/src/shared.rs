@@ -253,7 +253,7 @@ impl State {
     /// Takes the entries out that the writer cannot take, unless there will be room without anybody making some. The number of the first
     /// of them, and its size.
     pub(crate) fn take_back(&mut self) -> Option<(u64, u64)> {
-        let may_come = self.checkpointing || self.making || !self.retired.is_empty() || !self.free.is_empty();
+        let may_come = self.checkpointing || self.making.is_some() || !self.retired.is_empty() || !self.free.is_empty();
         if self.full.is_none() || !self.starved || !self.ready.is_empty() || may_come {
             return None;
         }
