@@ -119,9 +119,10 @@ class Brokered:
         while True:
             peer = self.network.connect(at)
             link = getattr(peer, what)(address, wait=False, **options)
-            self.network.until(lambda: link.link.remote_source.address or link.link.remote_target.address or link.link.remote_condition, "an answer")
-            self.network.settle_down(0.05)
-            if not link.link.remote_condition:
+            # Who is refused is given no terminus; why comes behind that, maybe much later.
+            terminus = link.link.remote_target if what == "sender" else link.link.remote_source
+            self.network.until(lambda: terminus.address or link.link.remote_condition, "an answer")
+            if terminus.address:
                 return link
             assert next(deadline) < 600, link.link.remote_condition
             peer.stop()

@@ -430,7 +430,7 @@ def test_an_echo_is_answered(session, address):
 def test_a_disposition_for_a_delivery_settled_already_is_ignored(session, peer, address):
     session.attach_receiver(address, 0, credit=10)
     sent = peer.sender(address).send("once")
-    peer.settle_down()
+    peer.sync()
     delivery = session.expect(TRANSFER).field(1)
     accepted = wire.performative(DISPOSITION, True, Uint(delivery), None, True, Described(0x24))
 
@@ -454,10 +454,10 @@ def test_dispositions_of_several_deliveries_may_be_one_range(session, peer, addr
     session.attach_receiver(address, 0, credit=10)
     sender = peer.sender(address)
     sent = [sender.send(number) for number in range(5)]
-    peer.settle_down()
-    first = session.expect(TRANSFER).field(1)
+    peer.sync()
+    first, *_, last = [session.expect(TRANSFER).field(1) for _ in range(5)]
 
-    session.send(wire.performative(DISPOSITION, True, Uint(first), Uint(first + 4), True, Described(0x24)))
+    session.send(wire.performative(DISPOSITION, True, Uint(first), Uint(last), True, Described(0x24)))
 
     assert {delivery.outcome() for delivery in sent} == {"accepted"}
 

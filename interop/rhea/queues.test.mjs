@@ -57,6 +57,11 @@ async function hasNothing(receiver) {
   return receiver.arrived.length === 0;
 }
 
+/** Makes a round trip: the router knows then what a client has said before. */
+async function isHeard(client) {
+  (await Sender.attach(client, "elsewhere")).link.close();
+}
+
 /** Why a link is refused. */
 async function refusal(source) {
   const link = connection.open_receiver({ source });
@@ -263,9 +268,15 @@ test("a shared global subscription is one for all clients", async () => {
   for (const client of clients) {
     receivers.push(await Receiver.attach(client, "news", { name: "together", source, credit: 100 }));
   }
-  await sleep(100);
+  for (const client of clients) {
+    await isHeard(client);
+  }
   await send("news", ...Array.from({ length: 10 }, (_, number) => number));
-  await sleep(300);
+  const deadline = Date.now() + PATIENCE;
+  while (receivers.reduce((sum, { arrived }) => sum + arrived.length, 0) < 10) {
+    assert.ok(Date.now() < deadline, "waited in vain for all messages");
+    await sleep(20);
+  }
   const got = receivers.map((receiver) => receiver.arrived.map(({ message }) => message.body));
   assert.deepEqual(got.flat().sort((a, b) => a - b), Array.from({ length: 10 }, (_, number) => number));
   assert.ok(got.every((bodies) => bodies.length));

@@ -5,7 +5,7 @@ mod support;
 use support::{Done, QDMANAGE, Router, assert_golden, run, run_with};
 
 fn qdmanage(router: &Router, line: &str, input: &str) -> Done {
-    let done = run_with(QDMANAGE, &format!("-b {} {line}", router.bus), input);
+    let done = run_with(QDMANAGE, &format!("-b {} --timeout 120 {line}", router.bus), input);
     assert_eq!(done.err, "");
     done
 }

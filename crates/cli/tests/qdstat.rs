@@ -18,7 +18,7 @@ address {
 ";
 
 fn qdstat(router: &Router, line: &str) -> Done {
-    let done = run(QDSTAT, &format!("-b {} {line}", router.bus));
+    let done = run(QDSTAT, &format!("-b {} --timeout 120 {line}", router.bus));
     assert_eq!((done.status, done.err.as_str()), (0, ""), "{}", done.out);
     done
 }

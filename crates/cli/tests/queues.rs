@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use support::{Done, Router, WAYSTATION, run, run_with};
 
 /// Far more than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A router with a store of its own, and what is said of queues in its configuration.
 struct Stored {
@@ -26,7 +26,7 @@ impl Stored {
     }
 
     fn run(&self, line: &str) -> Done {
-        run(WAYSTATION, &format!("{line} --url {} --timeout 30", self.router.bus))
+        run(WAYSTATION, &format!("{line} --url {} --timeout 120", self.router.bus))
     }
 
     /// What a command prints that does what it was asked to.
@@ -270,7 +270,7 @@ fn a_topic_with_messages_is_deleted_by_force_only() {
 fn large_messages_whose_files_are_gone_are_named_by_verify_backup_and_restore_and_all_else_is_copied() {
     let stored = Stored::start("lost", "queue {\n address: orders\n}\n");
     let large = "x".repeat(200_000);
-    let sent = run_with(WAYSTATION, &format!("send orders --url {} --timeout 30", stored.router.bus), &large);
+    let sent = run_with(WAYSTATION, &format!("send orders --url {} --timeout 120", stored.router.bus), &large);
     assert_eq!(sent.status, 0, "{}", sent.err);
     stored.out("send orders small");
     let file = std::fs::read_dir(stored.path.join("large")).expect("it is there").next();

@@ -49,7 +49,7 @@ impl Collector {
     /// Waits for a request of this kind that has what is looked for.
     fn wait_for<T>(&self, path: &str, look: impl Fn(&Value) -> Option<T>) -> T {
         loop {
-            let (to, body) = self.heard.recv_timeout(Duration::from_secs(60)).expect("the collector hears of it");
+            let (to, body) = self.heard.recv_timeout(Duration::from_secs(120)).expect("the collector hears of it");
             if to == format!("/base{path}")
                 && let Some(found) = look(&body)
             {

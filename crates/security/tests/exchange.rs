@@ -44,7 +44,7 @@ impl Exchange {
     /// Lets them talk until both are silent, and work is done that is done elsewhere.
     fn run_with(mut self, woken: &mpsc::Receiver<usize>) -> Self {
         self = self.run();
-        while let Ok(at) = woken.recv_timeout(Duration::from_secs(2)) {
+        while let Ok(at) = woken.recv_timeout(Duration::from_secs(120)) {
             self.ends[at].poke_sasl();
             self.reads(at, &[]);
             self = self.run();

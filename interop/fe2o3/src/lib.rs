@@ -2,12 +2,14 @@
 #![forbid(unsafe_code)]
 
 pub mod broker;
+#[path = "../../../crates/cli/tests/support/ports.rs"]
+mod ports;
 
 use fe2o3_amqp::Session;
 use fe2o3_amqp::connection::{Connection, ConnectionHandle};
 use fe2o3_amqp::sasl_profile::SaslProfile;
 use fe2o3_amqp::session::SessionHandle;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +20,7 @@ use tempfile::TempDir;
 const PROGRAMS: &str = "WAYSTATION_PROGRAMS";
 
 /// Nothing here takes that long; only something broken does.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A running router, ended when dropped.
 pub struct Router {
@@ -36,7 +38,7 @@ impl Router {
     /// Starts a router with these sections in its configuration.
     pub fn with(sections: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a free port").port();
+        let port = ports::free_port();
         let text = format!(
             "router {{\n mode: standalone\n id: interop\n}}\nlistener {{\n host: 127.0.0.1\n port: {port}\n \
              saslMechanisms: ANONYMOUS\n authenticatePeer: no\n}}\naddress {{\n prefix: multicast\n \

@@ -93,6 +93,12 @@ async fn next(receiver: &mut Receiver) -> Delivery<Body<Value>> {
     soon(receiver.recv()).await.expect("a delivery")
 }
 
+/// Makes a round trip: the router knows then what a client has said before.
+async fn is_heard(client: &mut Client) {
+    let sender = soon(Sender::attach(&mut client.session, "heard", "elsewhere")).await.expect("the sender attaches");
+    soon(sender.close()).await.expect("the sender detaches");
+}
+
 async fn has_nothing(receiver: &mut Receiver) {
     let came = timeout(Duration::from_millis(300), receiver.recv::<Body<Value>>()).await;
     assert!(came.is_err(), "something came: {came:?}");
@@ -261,7 +267,9 @@ async fn a_shared_subscription_is_one() {
         let subscribed = Receiver::builder().name("together").source(source).attach(&mut client.session);
         receivers.push(soon(subscribed).await.expect("the receiver attaches"));
     }
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    for client in &mut clients {
+        is_heard(client).await;
+    }
     site.send("news", &["one", "two"]).await;
     let mut got = Vec::new();
     for receiver in &mut receivers {

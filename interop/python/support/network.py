@@ -159,7 +159,9 @@ class Network:
             peer.container.process()
 
     def settle_down(self, seconds=0.5):
-        """Lets time pass, for tests that expect nothing more to happen."""
+        """Lets time pass, for tests that expect nothing more to happen once the routers have read everything."""
+        for peer in self.peers:
+            peer.sync()
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self.process()

@@ -21,6 +21,10 @@ OUTCOMES = {
 }
 
 
+#: The state of a connection that both sides have opened and neither has closed.
+OPEN = Endpoint.LOCAL_ACTIVE | Endpoint.REMOTE_ACTIVE
+
+
 class _Events(Handler):
     """Keeps what comes in until a test asks for it, and answers the peer's closes."""
 
@@ -90,8 +94,24 @@ class Peer:
             assert time.monotonic() < deadline, f"waited in vain for {what}\n{self.router.told()}"
             self.container.process()
 
+    def sync(self):
+        """Makes a round trip on each connection: the router has read by then what was said before."""
+        for connection in self.connections:
+            if connection.state & OPEN == OPEN and self.is_connected(connection):
+                self._round_trip(connection)
+
+    def _round_trip(self, connection):
+        session = self.session(connection)
+
+        def is_over():
+            return session.state & Endpoint.REMOTE_ACTIVE or connection.state & Endpoint.REMOTE_CLOSED or not self.is_connected(connection)
+
+        self.until(is_over, "the answer to a begin")
+        session.close()
+
     def settle_down(self, seconds=0.3):
-        """Runs the event loop for a while, for tests that expect nothing to happen."""
+        """Runs the event loop for a while, for tests that expect nothing more to happen once the router has read everything."""
+        self.sync()
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self.container.process()

@@ -14,7 +14,7 @@ PROGRAMS = "WAYSTATION_PROGRAMS"
 OLD_ROUTER = "WAYSTATION_OLD_ROUTER"
 
 #: Seconds. Nothing here takes that long; only something broken does.
-PATIENCE = 20
+PATIENCE = 120
 
 
 def program(name):

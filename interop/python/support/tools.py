@@ -9,7 +9,7 @@ from .router import PATIENCE, program
 
 def run(tool, router, *arguments, text=None):
     """Runs a tool against a router, with `text` on its standard input; gives what it prints, and fails if it fails."""
-    command = [program(tool), "-b", f"127.0.0.1:{router.port}", *arguments]
+    command = [program(tool), "-b", f"127.0.0.1:{router.port}", "--timeout", str(PATIENCE), *arguments]
     done = subprocess.run(command, input=text or "", capture_output=True, text=True, timeout=PATIENCE * 3)
     assert done.returncode == 0, f"{' '.join(command)}: {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Far more than anything takes; only what would hang for ever ends by it.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// Between two looks at something.
 const PAUSE: Duration = Duration::from_millis(50);
 /// What a part of a configuration lacks to be one.

@@ -78,7 +78,7 @@ fn each_subscriber_of_a_multicast_gets_it_once_wherever_it_comes_from() {
         for number in 0..20 {
             sending.send(&message(number, 100));
         }
-        let received: Vec<_> = receiving.iter_mut().map(Receiving::rest).collect();
+        let received: Vec<_> = receiving.iter_mut().map(|each| each.rest(20)).collect();
         assert_eq!(received, [20; 6], "from {}", from.id);
         assert!(sending.outcomes(20).iter().all(|(_, state)| *state == DeliveryState::Accepted));
     }

@@ -69,7 +69,7 @@ fn each_subscriber_in_a_mesh_gets_a_multicast_message_once() {
     for number in 0..50 {
         sending.send(&message(number, 100));
     }
-    assert_eq!(receiving.each_mut().map(Receiving::rest), [50; 3]);
+    assert_eq!(receiving.each_mut().map(|each| each.rest(50)), [50; 3]);
     assert!(sending.outcomes(50).iter().all(|(_, state)| *state == DeliveryState::Accepted));
 }
 
@@ -83,7 +83,7 @@ fn the_nearest_consumer_gets_messages_of_a_closest_address() {
     for number in 0..20 {
         sending.send(&message(number, 10));
     }
-    assert_eq!((near.rest(), far.rest()), (20, 0));
+    assert_eq!((near.rest(20), far.rest(0)), (20, 0));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use management::client::Request;
 use crate::ports::free_port;
 
 /// How long anything in these tests may take before it is taken to hang.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What stands in the configuration of every router.
 const COMMON: &str = "\
@@ -257,12 +257,12 @@ impl Receiving {
         incoming.expect("a message comes");
     }
 
-    /// Takes and accepts messages until nothing comes for a moment; how many.
-    pub(crate) fn rest(&mut self) -> usize {
+    /// Takes and accepts the messages that are to come, and further ones until nothing comes for a moment; how many.
+    pub(crate) fn rest(&mut self, to_come: usize) -> usize {
         let mut count = 0;
         loop {
-            let deadline = Some(Instant::now() + Duration::from_millis(500));
-            match self.client.receive(&self.receiver, deadline).expect("the link is there") {
+            let wait = if count < to_come { PATIENCE } else { Duration::from_millis(500) };
+            match self.client.receive(&self.receiver, Some(Instant::now() + wait)).expect("the link is there") {
                 None => return count,
                 Some(incoming) => {
                     self.client.settle(&self.receiver, incoming.delivery_id, DeliveryState::Accepted);

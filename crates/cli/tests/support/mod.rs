@@ -15,7 +15,7 @@ pub(crate) const QDMANAGE: &str = env!("CARGO_BIN_EXE_qdmanage");
 pub(crate) const WAYSTATION: &str = env!("CARGO_BIN_EXE_waystation");
 
 /// Far more than anything here takes; only a test that would hang for ever ends by it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A file that is gone at the end.
 pub(crate) struct Scratch(pub(crate) PathBuf);

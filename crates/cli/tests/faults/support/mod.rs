@@ -14,7 +14,7 @@ pub(crate) mod wire;
 use std::time::{Duration, Instant};
 
 /// How long anything here may take before it is taken to hang. Nothing takes that long unless something is broken.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The credit that a listener gives unless its `linkCapacity` says otherwise.
 pub(crate) const CAPACITY: u32 = 250;

@@ -2,6 +2,8 @@
 
 use std::process::{Command, Output, Stdio};
 
+use super::PATIENCE;
+
 /// How a tool ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
@@ -23,6 +25,9 @@ pub(crate) fn qdmanage(port: u16, words: &[&str]) -> Ended {
 fn run(program: &str, port: u16, words: &[&str]) -> Ended {
     let mut command = Command::new(program);
     command.arg("--bus").arg(format!("127.0.0.1:{port}")).args(words).stdin(Stdio::null());
+    if !words.contains(&"--timeout") {
+        command.args(["--timeout", &PATIENCE.as_secs().to_string()]);
+    }
     let Output { status, stdout, stderr } = command.output().expect("the program can be started");
     let text = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);
     Ended { status: status.code().expect("it was not killed"), text }

@@ -13,7 +13,7 @@ use super::client::Client;
 use crate::shard::{ConnectionSettings, ListenerId, ListenerSpec, ShardEvent, Shards};
 
 /// How long anything in these tests may take before it is taken to hang.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A running router with one listener.
 pub(crate) struct Router {
