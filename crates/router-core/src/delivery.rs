@@ -146,6 +146,11 @@ impl KeptSaid {
             Some(state.clone());
     }
 
+    /// The state that came with it.
+    pub(crate) fn state(&self) -> Option<&DeliveryState> {
+        self.state.as_ref()
+    }
+
     /// As it was.
     pub(crate) fn said(&self) -> Said<'_> {
         Said { tag: self.tag.as_deref(), state: self.state.as_ref(), manner: self.manner }

@@ -78,6 +78,15 @@ impl<H: Host> Core<H> {
         may
     }
 
+    /// Whether a delivery waits on a link, behind others, whose sender has said this of it.
+    pub fn has_waiting(&self, link: LinkKey, is_it: impl Fn(&DeliveryState) -> bool) -> bool {
+        let first = self.links.get(link.0).map(|link| link.queue_head);
+        let waiting = |copy: &u32| self.deliveries[*copy].waiting.as_ref();
+        let next = |copy: &u32| Some(self.deliveries[*copy].next).filter(|next| *next != NONE);
+        let mut copies = std::iter::successors(first.filter(|copy| *copy != NONE), next);
+        copies.any(|copy| waiting(&copy).and_then(|it| it.said.as_ref()?.state()).is_some_and(&is_it))
+    }
+
     /// A flow of a peer had properties. Where its link is one with another, that one's peer is told. Nothing happens for
     /// other links.
     pub fn flow_properties(&mut self, now: Now, host: &mut H, link: LinkKey, properties: Box<Map>) {

@@ -186,7 +186,7 @@ impl Node {
     fn no_longer_waiting(&mut self, asking: Asking) {
         let txn = asking.said.txn.clone();
         self.asked(asking);
-        txn.iter().for_each(|txn| self.go_on_ending(txn));
+        txn.iter().for_each(|txn| self.go_on_ending(txn, false));
     }
 
     /// Asks filters, from where they were asked last. False: others have their turn.

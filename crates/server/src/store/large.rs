@@ -12,7 +12,7 @@ use amqp::condition::names;
 use amqp::{DecodeError, DeliveryState, ErrorCondition};
 use queue_core::{Assignment, Body, Command, Malformed, Millis};
 use queue_log::{LargeReader, Log, ReadError};
-use router_core::{Now, OutKey};
+use router_core::{LinkKey, Now, OutKey};
 
 use super::acquisition::Acquired;
 use super::links::Arrival;
@@ -94,6 +94,8 @@ pub(super) struct Large {
     threshold: u64,
     /// Files that are needed more than once, as by messages on both sides, and how often they still are.
     pub(super) shared: HashMap<u64, usize>,
+    /// What waited on a link behind one that was coming may come in the next round of work.
+    lets_others_come: bool,
     /// That one could not be written is said seldom: clients send them again at once.
     unwritten: Seldom,
 }
@@ -107,6 +109,7 @@ impl Large {
             grown: Vec::new(),
             threshold,
             shared: HashMap::new(),
+            lets_others_come: false,
             unwritten: Seldom::default(),
         }
     }
@@ -200,6 +203,7 @@ impl Node {
     /// Its sender has given a message up.
     pub(super) fn aborted(&mut self, link: u32, key: OutKey) {
         if let Some(Incoming { said, .. }) = self.take_incoming(link, key) {
+            self.large.lets_others_come = true;
             if let Some(sender) = self.sender_mut(link) {
                 sender.pending = sender.pending.saturating_sub(1);
                 self.give_credit(link);
@@ -208,15 +212,23 @@ impl Node {
         }
     }
 
-    /// What of a transaction is not in it yet. What has come is put together first.
-    pub(super) fn unfinished_in(&mut self, txn: &[u8]) -> Unfinished {
+    /// Whether messages may wait on their links behind others that are coming; links on which some are.
+    pub(super) fn links_with_large(&mut self) -> Vec<LinkKey> {
+        self.large.lets_others_come = false;
+        self.large.incoming.keys().filter_map(|link| Some(self.links.get(*link as usize)?.key)).collect()
+    }
+
+    /// What of a transaction is not in it yet. What has come is put together first. `alone`: no message of it waits behind another.
+    pub(super) fn unfinished_in(&mut self, txn: &[u8], alone: bool) -> Unfinished {
         let of_it = |incoming: &Incoming| incoming.said.txn.as_deref() == Some(txn);
         let links: Vec<u32> = self.large.incoming.iter().filter(|(_, it)| of_it(it)).map(|(link, _)| *link).collect();
         let time = self.clock();
         links.into_iter().for_each(|link| self.gather(time, link));
         let mut left = self.large.incoming.values().filter(|incoming| of_it(incoming)).peekable();
         if left.peek().is_none() {
-            return if self.admissions.has_of(txn) { Unfinished::Here } else { Unfinished::No };
+            let may_wait = !alone && !self.large.incoming.is_empty() || self.large.lets_others_come;
+            let waits = may_wait || self.admissions.has_of(txn) || self.transactions.is_awaited_early(txn);
+            return if waits { Unfinished::Here } else { Unfinished::No };
         }
         let is_here = |it: &Incoming| matches!(&it.progress, Progress::Writing { coming, .. } if coming.is_complete());
         if left.all(is_here) { Unfinished::Here } else { Unfinished::Coming }
@@ -240,7 +252,7 @@ impl Node {
 
     fn no_longer_unfinished(&mut self, said: &Said) {
         if let Some(txn) = &said.txn {
-            self.go_on_ending(txn);
+            self.go_on_ending(txn, false);
         }
     }
 
@@ -297,7 +309,7 @@ impl Node {
         else {
             return;
         };
-        self.say(Say::Transmitted { key: arrival.key });
+        self.has_come(arrival.key);
         let whole = opaque::kept(Whole::with_layout(bytes, Layout::plain(format)));
         self.arrived_late(time, arrival, Bytes::Whole(whole), said);
     }
@@ -309,7 +321,7 @@ impl Node {
                 let Some(Incoming { arrival, said, .. }) = self.take_incoming(link, key) else {
                     return self.large.remove(file);
                 };
-                self.say(Say::Transmitted { key });
+                self.has_come(key);
                 let time = self.time(now);
                 self.arrived_late(time, arrival, Bytes::File { file, size, beginning }, said.clone());
                 self.no_longer_unfinished(&said);
@@ -333,11 +345,17 @@ impl Node {
         }
     }
 
+    /// All of a message has come: the next on its link may.
+    fn has_come(&mut self, key: OutKey) {
+        self.large.lets_others_come = true;
+        self.say(Say::Transmitted { key });
+    }
+
     /// A message does not come into its file.
     fn refuse_large(&mut self, link: u32, key: OutKey, error: ErrorCondition) {
         let Some(Incoming { arrival, said, .. }) = self.take_incoming(link, key) else { return };
         self.refuse(arrival, error);
-        self.say(Say::Transmitted { key });
+        self.has_come(key);
         self.never_in_its_transaction(&said, "as it cannot be stored");
         self.no_longer_unfinished(&said);
     }

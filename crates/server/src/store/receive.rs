@@ -153,7 +153,12 @@ impl Node {
             return self.ask(Asking { time, arrival, bytes, said, to, look, container, answers });
         }
         match self.settings_of_template(address) {
-            Ok(settings) => self.make_queue(settings, Waiter::Early(Box::new(early))),
+            Ok(settings) => {
+                if let Some(txn) = &said.txn {
+                    self.transactions.await_early(txn);
+                }
+                self.make_queue(settings, Waiter::Early(Box::new(early)));
+            }
             Err(error) => self.refuse_bytes(*arrival, bytes, error),
         }
     }
@@ -162,14 +167,27 @@ impl Node {
     pub(super) fn early_queue_made(&mut self, early: Early, applied: &Applied) {
         match applied {
             // Somebody else may have made it.
-            Ok(_) | Err(Refused::Exists(_)) => self.take_named(self.clock(), early),
-            Err(refused) => self.refuse_bytes(early.arrival, &early.bytes, condition(refused)),
+            Ok(_) | Err(Refused::Exists(_)) => {
+                let txn = early.said.txn.clone();
+                self.take_named(self.clock(), early);
+                self.early_over(txn);
+            }
+            Err(refused) => self.refuse_early(&early, condition(refused)),
+        }
+    }
+
+    /// A message does not wait any more for its queue to be made.
+    fn early_over(&mut self, txn: Option<Vec<u8>>) {
+        if let Some(txn) = txn {
+            self.transactions.early_over(&txn);
+            self.go_on_ending(&txn, false);
         }
     }
 
     /// The queue that a message waits for cannot be made.
     pub(super) fn refuse_early(&mut self, early: &Early, error: ErrorCondition) {
         self.refuse_bytes(early.arrival, &early.bytes, error);
+        self.early_over(early.said.txn.clone());
     }
 
     /// Has a message put into its queues, at once or at the end of its transaction.

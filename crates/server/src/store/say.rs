@@ -8,6 +8,7 @@ use amqp::{DeliveryState, ErrorCondition};
 use router_core::{Core, InKey, LinkKey, LinkTerms, Now, Offer, Offered as Answer, OutKey, OwnDelivery};
 
 use super::Store;
+use super::transactional::TransactionalState;
 use crate::content::Content;
 use crate::shard::{LinkRef, ShardHost, Stored};
 
@@ -117,6 +118,9 @@ impl Store {
             self.signals.set_idle();
             let mut node = self.node.lock();
             node.told(&mut answers);
+            node.end_what_waits(|link, txn| {
+                core.has_waiting(link, |state| TransactionalState::of(state).is_some_and(|of| of.txn == txn))
+            });
             node.work(now, &mut speech);
             drop(node);
             if speech.says.is_empty() {

@@ -36,6 +36,10 @@ pub(super) struct Transactions {
     /// What receivers have spoken of first, and settled before the transaction was over: what that means if it is rolled
     /// back.
     settled: HashMap<AcqId, DeliveryState>,
+    /// Names of those whose end has been asked for, and waits for messages that are part of them.
+    ending: Vec<Vec<u8>>,
+    /// Names that messages say which wait for their queue to be made.
+    early: Vec<Vec<u8>>,
     /// Nobody guesses the name of a transaction that he was not told: the number is signed with this.
     secret: RandomState,
 }
@@ -60,7 +64,7 @@ pub(super) struct Transaction {
     pub(super) over: bool,
     /// What is to happen in memory alone once the rest is on disk, for only then is it certain.
     last: Option<(Vec<Command>, Vec<Arc<Whole>>)>,
-    /// It ends when messages that are part of it are on disk, or filters have been asked: who has asked for it, and whether it is to fail.
+    /// It ends when messages that are part of it are on disk, filters have been asked, and queues made: who has asked for it, and whether it is to fail.
     ending: Option<(Arrival, bool)>,
 }
 
@@ -81,6 +85,23 @@ impl Transactions {
     /// Bytes that they hold.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// A message that is part of a transaction waits for its queue to be made.
+    pub(super) fn await_early(&mut self, name: &[u8]) {
+        self.early.push(name.to_vec());
+    }
+
+    /// It waits no more.
+    pub(super) fn early_over(&mut self, name: &[u8]) {
+        if let Some(at) = self.early.iter().position(|early| early == name) {
+            self.early.swap_remove(at);
+        }
+    }
+
+    /// Whether there is one.
+    pub(super) fn is_awaited_early(&self, name: &[u8]) -> bool {
+        self.early.iter().any(|early| early == name)
     }
 
     pub(super) fn name(&self, txn: u64) -> Vec<u8> {

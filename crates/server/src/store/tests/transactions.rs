@@ -2,13 +2,15 @@
 
 use amqp::DeliveryState;
 use amqp::codec::{ListEncoder, encode};
+use amqp::message::Message;
 use amqp::performative::{ReceiverSettleMode, SenderSettleMode};
 use amqp::terminus::{Source, TargetTerminus};
 use amqp_endpoint::{LinkId, NewLink};
 use queue_core::{Overflow, QueueSettings};
 
 use super::{in_memory, volatile};
-use crate::shard::tests::client::{Client, Happened, message};
+use crate::shard::tests::client::{Client, Happened, encoded, message};
+use crate::store::TemplateSpec;
 use crate::store::transactional::TransactionalState;
 
 /// A link to the coordinator.
@@ -211,6 +213,56 @@ fn a_large_message_is_part_of_its_transaction_also_if_that_ends_before_it_is_on_
     client.send_part(a, &message(3_000_000), false);
     assert_eq!(discharge(&mut client, link, &txn, false), Some(DeliveryState::Accepted));
     assert_eq!(stored.store.queue("a").map(|queue| queue.messages), Some(1));
+}
+
+/// Sends a message, in a transaction if there is one, and waits for nothing.
+fn send_in(client: &mut Client, link: LinkId, txn: Option<&[u8]>, size: usize) {
+    let state = txn.map(|txn| TransactionalState { txn: txn.to_vec(), outcome: None }.state());
+    client.begin_with(link, false, state.as_ref());
+    client.send_part(link, &message(size), false);
+}
+
+#[test]
+fn messages_that_wait_behind_large_ones_are_part_of_a_transaction_that_is_to_end_meanwhile() {
+    let directory = super::Directory::new("behind-large-in-transaction");
+    let stored = super::Stored::at(&directory);
+    ["a", "b"].into_iter().for_each(|address| stored.queue(address));
+    let mut client = stored.router.client();
+    let (link, a, b) = (coordinator(&mut client), client.sender(Some("a")), client.sender(Some("b")));
+    let mut expected = 0;
+    for of_it in [false, true] {
+        let txn = declare(&mut client, link);
+        let before = of_it.then_some(&txn[..]);
+        send_in(&mut client, b, Some(&txn), 10);
+        for size in [3_000_000, 10, 2_000_000] {
+            send_in(&mut client, a, before, size);
+        }
+        send_in(&mut client, a, Some(&txn), 10);
+        expected += 4;
+        assert_eq!(discharge(&mut client, link, &txn, false), Some(DeliveryState::Accepted));
+        assert_eq!(stored.store.queue("a").map(|queue| queue.messages), Some(expected));
+    }
+    assert_eq!(stored.store.queue("b").map(|queue| queue.messages), Some(2));
+}
+
+#[test]
+fn a_message_that_has_its_queue_made_is_part_of_a_transaction_that_is_to_end_meanwhile() {
+    let directory = super::Directory::new("early-in-transaction");
+    let stored = super::Stored::at(&directory);
+    let template = TemplateSpec { pattern: "tmp.#".to_owned(), queue: QueueSettings::new("any") };
+    stored.store.create_template(template).expect("it is new");
+    let mut client = stored.router.client();
+    let (link, any) = (coordinator(&mut client), client.sender(None));
+    for number in 1..=5 {
+        let txn = declare(&mut client, link);
+        let state = TransactionalState { txn: txn.clone(), outcome: None }.state();
+        let mut message = Message::default();
+        message.properties.to = Some(format!("tmp.{number}"));
+        client.begin_with(any, false, Some(&state));
+        client.send_part(any, &encoded(&message), false);
+        assert_eq!(discharge(&mut client, link, &txn, false), Some(DeliveryState::Accepted));
+        assert_eq!(stored.store.queue(&format!("tmp.{number}")).map(|queue| queue.messages), Some(1));
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl Node {
     pub(in crate::store) fn coordinate(&mut self, arrival: Arrival, message: &[u8]) {
         let state = match Request::of(message) {
             Some(Request::Declare) => self.declare(arrival.link),
-            Some(Request::Discharge { txn, fail }) => match self.discharge(arrival, &txn, fail) {
+            Some(Request::Discharge { txn, fail }) => match self.discharge(arrival, &txn, fail, false) {
                 Some(state) => state,
                 // It is told when all is on disk.
                 None => return,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use amqp::condition::names;
 use amqp::{DeliveryState, ErrorCondition};
 use queue_core::{Applied, Command, Outcome, Refused};
+use router_core::LinkKey;
 
 use super::{OVERHEAD, Retired, Transactions, rejected, unknown};
 use crate::content::Whole;
@@ -15,17 +16,25 @@ use crate::store::node::Node;
 use crate::store::receive::condition;
 
 impl Node {
-    /// Ends a transaction. `None`: what is said of it is known later.
-    pub(super) fn discharge(&mut self, arrival: Arrival, name: &[u8], fail: bool) -> Option<DeliveryState> {
+    /// Ends a transaction. `None`: what is said of it is known later. `alone`: no message of it waits on its link behind another.
+    pub(super) fn discharge(
+        &mut self,
+        arrival: Arrival,
+        name: &[u8],
+        fail: bool,
+        alone: bool,
+    ) -> Option<DeliveryState> {
         let txn = self.transactions.number(name);
         let own = txn.filter(|txn| self.coordinator_mut(arrival.link).is_some_and(|own| own.open.contains(txn)));
         let Some(txn) = own else { return Some(rejected(unknown())) };
-        match self.unfinished_in(name) {
+        match self.unfinished_in(name, alone) {
             Unfinished::No => {}
-            // It is gone on with when they are on disk.
+            // It is gone on with when they are there.
             Unfinished::Here => {
                 if let Some(open) = self.transactions.open_mut(txn) {
                     open.ending = Some((arrival, fail));
+                    self.transactions.ending.push(name.to_vec());
+                    self.signals.set_busy();
                 }
                 return None;
             }
@@ -75,11 +84,24 @@ impl Node {
         None
     }
 
-    /// A message that is part of a transaction is on disk, or will not be: if the end of that has been asked for, it may come now.
-    pub(in crate::store) fn go_on_ending(&mut self, name: &[u8]) {
+    /// Ends those transactions whose end has been asked for and waits for nothing more. `has_waiting`: whether a message that is part of a
+    /// transaction waits on a link behind another, as one that is large and goes into its file. All that was to be said has been.
+    pub(in crate::store) fn end_what_waits(&mut self, has_waiting: impl Fn(LinkKey, &[u8]) -> bool) {
+        let links = self.links_with_large();
+        for name in std::mem::take(&mut self.transactions.ending) {
+            match links.iter().any(|link| has_waiting(*link, &name)) {
+                true => self.transactions.ending.push(name),
+                false => self.go_on_ending(&name, true),
+            }
+        }
+    }
+
+    /// A message that is part of a transaction is there, or will not be: if the end of that has been asked for, it may come now.
+    pub(in crate::store) fn go_on_ending(&mut self, name: &[u8], alone: bool) {
         let Some(txn) = self.transactions.number(name) else { return };
         let Some((arrival, fail)) = self.transactions.open_mut(txn).and_then(|open| open.ending.take()) else { return };
-        if let Some(state) = self.discharge(arrival, name, fail) {
+        self.transactions.ending.retain(|ending| ending != name);
+        if let Some(state) = self.discharge(arrival, name, fail, alone) {
             self.answer_coordinator(arrival, state);
         }
     }
