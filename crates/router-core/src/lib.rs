@@ -35,6 +35,7 @@ mod attach;
 mod attach_log;
 mod auto_links;
 mod bind;
+mod configured;
 mod connection;
 mod control;
 mod copies;
@@ -59,6 +60,7 @@ mod memory;
 mod neighbor;
 mod network;
 mod own;
+mod own_links;
 mod promises;
 mod queue;
 mod relay;
@@ -78,16 +80,16 @@ mod transmit;
 pub use crate::address::key::strip as plain_address;
 pub use crate::address::pattern::{Pattern, PatternTree};
 pub use crate::core::{Core, ObjectCounts, ObjectSizes};
+pub use configured::{
+    AddressConfigError, AutoLinkError, AutoLinkState, BindingError, ExchangeError, LinkRouteError, MatchMethod,
+    NewAddressConfig, NewAutoLink, NewBinding, NewExchange, NewLinkRoute, RouteDirection, RouteVia,
+};
 pub use delays::Delays;
 pub use edge::{Bound, Destinations, EdgeEvent};
 pub use host::{
     Host, Level, Module, Offer, Offered, OwnTag, PassedOn, Passing, SubscriberDelivery, Transmit, Transmitted, stamp_of,
 };
-pub use info::{
-    AddressConfigError, AttachInfo, AutoLinkError, AutoLinkState, BindingError, ConnectionInfo, ExchangeError,
-    LinkRouteError, LinkTerms, MatchMethod, Mode, NewAddressConfig, NewAutoLink, NewBinding, NewExchange, NewLinkRoute,
-    Role, RouteDirection, RouteVia, RouterSettings, StripAnnotations, Treatment,
-};
+pub use info::{AttachInfo, ConnectionInfo, LinkTerms, Mode, Role, RouterSettings, StripAnnotations, Treatment};
 pub use keys::{ConnKey, InKey, LinkKey, OutKey, SubscriberId};
 pub use network::{LinkClass, NetworkEvent, OpenLink, Route, RouterIndex, RouterSet};
 pub use own::OwnDelivery;

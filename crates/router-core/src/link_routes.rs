@@ -3,7 +3,9 @@
 //! Link routes have addresses of their own (classes `C` to `F`), by which other routers know them: an attach goes to a
 //! container that is connected here, or else on its way to a router that has one.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+mod ways;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use smallvec::SmallVec;
 
@@ -13,8 +15,10 @@ use crate::bind::Making;
 use crate::core::Core;
 use crate::{
     ConnKey, Host, Level, LinkRouteError, LinkRouteSnapshot, Module, NewLinkRoute, Now, Role, RouteDirection, RouteVia,
-    RouterIndex, Treatment,
+    Treatment,
 };
+
+pub(crate) use ways::Ways;
 
 /// A valid link route.
 struct LinkRoute {
@@ -91,29 +95,6 @@ fn changed(address: &str, remove: Option<&str>, add: Option<&str>) -> Option<Str
     match (rest, add) {
         (None, None) => None,
         (rest, add) => Some(format!("{}{}", add.unwrap_or_default(), rest.unwrap_or(address))),
-    }
-}
-
-/// Where the links that match the address of a link route go.
-#[derive(Debug, Default)]
-pub(crate) struct Ways {
-    /// How many entities there are for this address.
-    configured: usize,
-    /// Connections of containers, the next one first, each with the link route that leads to it.
-    containers: VecDeque<(u64, u64)>,
-    /// The router that was chosen last.
-    last_router: Option<RouterIndex>,
-}
-
-impl Ways {
-    /// Connections of containers.
-    pub(crate) fn containers(&self) -> usize {
-        self.containers.len()
-    }
-
-    /// The same, each with the link route that leads to it, the next one first.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.containers.iter().copied()
     }
 }
 
@@ -361,53 +342,5 @@ impl<H: Host> Core<H> {
             _ => ("container", connection.info.container.as_str()),
         };
         host.log(Module::RouterCore, Level::Info, format_args!("Link Route {what} '{name}' on {kind} {at}"));
-    }
-
-    /// The address of a link route is new: whatever its pattern fits is its.
-    pub(crate) fn enter_ways(&mut self, addr: u32) {
-        let Some((direction, pattern)) = pattern_of(&self.addresses[addr].key) else { return };
-        self.addresses[addr].ways = Some(Box::default());
-        self.link_routes.trees[direction as usize].value_mut(&pattern).push(addr);
-    }
-
-    /// The address of a link route goes.
-    pub(crate) fn leave_ways(&mut self, addr: u32) {
-        if self.addresses[addr].ways.is_none() {
-            return;
-        }
-        let Some((direction, pattern)) = pattern_of(&self.addresses[addr].key) else { return };
-        let tree = &mut self.link_routes.trees[direction as usize];
-        let addresses = tree.value_mut(&pattern);
-        addresses.retain(|other| *other != addr);
-        if addresses.is_empty() {
-            tree.remove(&pattern);
-        }
-    }
-
-    /// Where the next link for this address goes that came by the connection `from`: the connection, and the link route if
-    /// the container is at its other end. Containers here take turns; without one, the routers that have some.
-    pub(crate) fn next_way(&mut self, addr: u32, from: u32) -> Option<(u32, Option<u64>)> {
-        let ways = self.addresses[addr].ways.as_mut()?;
-        if let Some((conn, route)) = ways.containers.front().copied() {
-            ways.containers.rotate_left(1);
-            return Some((index_of(conn), Some(route)));
-        }
-        let last = ways.last_router;
-        let address = &self.addresses[addr];
-        let way = |router: RouterIndex| {
-            let conn = self.connection_index(self.routers.route(router)?.next_hop)?;
-            // What has come from there does not go back.
-            (conn != from && self.neighbor(conn).is_some_and(|neighbor| neighbor.up)).then_some((router, conn))
-        };
-        let after = address.remotes.iter().filter(|router| Some(*router) > last);
-        let (router, conn) = after.chain(address.remotes.iter()).find_map(way)?;
-        self.addresses[addr].ways.as_mut()?.last_router = Some(router);
-        Some((conn, None))
-    }
-
-    /// Whether [`Core::next_way`] would find one.
-    pub(crate) fn has_way(&self, addr: u32) -> bool {
-        let address = &self.addresses[addr];
-        address.remote || address.ways.as_ref().is_some_and(|ways| !ways.containers.is_empty())
     }
 }
