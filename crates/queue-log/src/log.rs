@@ -272,11 +272,6 @@ impl Log {
         self.shared.lock().durable
     }
 
-    /// Bytes of the largest entry that can be appended: its parts, and 8 for each of them, and 48.
-    pub fn largest_entry(&self) -> u64 {
-        crate::segment::largest_record(self.shared.settings.segment_bytes)
-    }
-
     /// Counts and sizes.
     pub fn stats(&self) -> Stats {
         let counters = &self.shared.counters;

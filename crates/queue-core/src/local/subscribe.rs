@@ -110,12 +110,6 @@ impl Broker {
         found.and_then(|found| self.queues.get(&found.queue)).is_some_and(|queue| !queue.is_inactive(consumer))
     }
 
-    /// What a consumer is like, and its queue.
-    pub fn consumer_settings(&self, consumer: ConsumerId) -> Option<(QueueId, &ConsumerSettings)> {
-        let found = self.consumers.get(consumer.index()).filter(|found| found.id == consumer)?;
-        Some((found.queue, &found.settings))
-    }
-
     /// The consumers of a queue.
     pub fn consumers(&self, queue: QueueId) -> impl Iterator<Item = ConsumerId> + '_ {
         self.queues.get(&queue).into_iter().flat_map(|queue| queue.local.consumers.iter().copied())
