@@ -1,5 +1,6 @@
 //! What another configuration would change of the one that a router runs with.
 
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
 use crate::configuration::{Config, Entity};
@@ -29,22 +30,74 @@ impl Config {
 
 /// See [`Config::changes`].
 pub fn changes<'c>(old: &'c [Entity], new: &'c [Entity]) -> Vec<Change<'c>> {
-    let mut gone: Vec<&Entity> = old.iter().collect();
-    let mut come: Vec<&Entity> = Vec::new();
-    for entity in new {
-        match gone.iter().position(|other| same(other, entity)) {
-            Some(index) => drop(gone.remove(index)),
-            None => come.push(entity),
-        }
-    }
+    let mut gone = Unpaired::new(old.iter(), contents);
+    let come: Vec<&Entity> = new.iter().filter(|entity| gone.take(*entity, contents, same).is_none()).collect();
+    let mut gone = Unpaired::new(gone.rest(), name_of);
     let mut changes = Vec::new();
     for entity in come {
-        let index = gone.iter().position(|other| same_name(other, entity));
-        let old = index.map(|index| gone.remove(index));
-        changes.push(Change { old, new: Some(entity) });
+        changes.push(Change { old: gone.take(entity, name_of, same_name), new: Some(entity) });
     }
-    changes.extend(gone.into_iter().map(|entity| Change { old: Some(entity), new: None }));
+    changes.extend(gone.rest().map(|entity| Change { old: Some(entity), new: None }));
     changes
+}
+
+/// Entities that have no partner yet, by a text that partners have in common: there may be very many.
+struct Unpaired<'c> {
+    entities: Vec<Option<&'c Entity>>,
+    places: HashMap<String, VecDeque<usize>>,
+}
+
+impl<'c> Unpaired<'c> {
+    fn new(entities: impl Iterator<Item = &'c Entity>, text: fn(&Entity) -> String) -> Self {
+        let entities: Vec<_> = entities.map(Some).collect();
+        let mut places: HashMap<_, VecDeque<_>> = HashMap::new();
+        for (place, entity) in entities.iter().flatten().enumerate() {
+            places.entry(text(entity)).or_default().push_back(place);
+        }
+        Self { entities, places }
+    }
+
+    /// The first partner of an entity.
+    fn take(
+        &mut self,
+        of: &Entity,
+        text: fn(&Entity) -> String,
+        pair: fn(&Entity, &Entity) -> bool,
+    ) -> Option<&'c Entity> {
+        let places = self.places.get_mut(&text(of))?;
+        let at = places.iter().position(|place| self.entities[*place].is_some_and(|other| pair(other, of)))?;
+        places.remove(at).and_then(|place| self.entities[place].take())
+    }
+
+    fn rest(self) -> impl Iterator<Item = &'c Entity> {
+        self.entities.into_iter().flatten()
+    }
+}
+
+/// What entities that are the same have in common.
+fn contents(entity: &Entity) -> String {
+    let mut attributes: Vec<_> = entity.attributes.iter().filter(|(name, _)| !IDENTIFYING.contains(name)).collect();
+    attributes.sort_unstable_by_key(|(name, _)| *name);
+    let mut text = entity.entity_type.short.to_owned();
+    for (name, value) in attributes {
+        text.push(' ');
+        text.push_str(name);
+        amqp::trace::value(&mut text, value);
+    }
+    text
+}
+
+/// What entities of the same name have in common.
+fn name_of(entity: &Entity) -> String {
+    let short = entity.entity_type.short;
+    match short {
+        "router" | "policy" | "store" => short.to_owned(),
+        _ => format!("{short} {}", entity.attributes.text(key_of(short)).unwrap_or_default()),
+    }
+}
+
+fn key_of(short: &str) -> &'static str {
+    if short == "vhost" { "hostname" } else { "name" }
 }
 
 /// Whether two entities are the same but for names that were generated.
@@ -53,7 +106,7 @@ pub fn same(one: &Entity, other: &Entity) -> bool {
 }
 
 fn same_name(one: &Entity, other: &Entity) -> bool {
-    let key = if one.entity_type.short == "vhost" { "hostname" } else { "name" };
+    let key = key_of(one.entity_type.short);
     let single = matches!(one.entity_type.short, "router" | "policy" | "store");
     one.entity_type == other.entity_type
         && (single || one.attributes.text(key).is_some_and(|name| other.attributes.text(key) == Some(name)))
@@ -145,6 +198,17 @@ mod tests {
         assert_eq!(told.len(), 3, "{told:?}");
         assert!(told.contains(&"~ listener l\n    port: \"1\" -> \"2\"".to_owned()), "{told:?}");
         assert!(told.contains(&"+ address y".to_owned()) && told.contains(&"- address x".to_owned()), "{told:?}");
+    }
+
+    #[test]
+    fn very_many_changes_are_found_as_fast_as_they_are_read() {
+        let all = |most| {
+            let one = |number: u32| format!("queue {{\n address: q.{number}\n durable: no\n maxMessages: {most}\n}}\n");
+            format!("{ROUTER}{}", (0..20_000).map(one).collect::<String>())
+        };
+        let told = told(&all(1), &all(2));
+        assert_eq!(told.len(), 20_000);
+        assert!(told.iter().all(|change| change.starts_with("~ queue q.")), "{:?}", told.first());
     }
 
     #[test]
