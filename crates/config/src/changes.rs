@@ -31,7 +31,7 @@ impl Config {
 /// See [`Config::changes`].
 pub fn changes<'c>(old: &'c [Entity], new: &'c [Entity]) -> Vec<Change<'c>> {
     let mut gone = Unpaired::new(old.iter(), contents);
-    let come: Vec<&Entity> = new.iter().filter(|entity| gone.take(*entity, contents, same).is_none()).collect();
+    let come: Vec<&Entity> = new.iter().filter(|entity| gone.take(entity, contents, same).is_none()).collect();
     let mut gone = Unpaired::new(gone.rest(), name_of);
     let mut changes = Vec::new();
     for entity in come {
