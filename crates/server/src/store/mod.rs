@@ -112,6 +112,7 @@ impl Store {
         let recovered = recovery::open(settings, disk, &signals)?;
         let mut journal = Journal::new(Some(recovered.log));
         journal.applied = recovered.applied;
+        journal.since_checkpoint = recovered.since_checkpoint;
         let sizes = (settings.cache_bytes, settings.large_message_bytes);
         let store = Self::with_parts(shards, recovered.broker, journal, sizes, signals);
         store.node.lock().large.shared = recovered.shared;

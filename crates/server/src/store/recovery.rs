@@ -21,6 +21,8 @@ pub(super) struct Recovered {
     pub(super) broker: Broker,
     /// The last entry.
     pub(super) applied: u64,
+    /// Bytes of the entries that no checkpoint has.
+    pub(super) since_checkpoint: u64,
     /// Files of large messages that are needed more than once, and how often.
     pub(super) shared: HashMap<u64, usize>,
 }
@@ -32,6 +34,8 @@ pub(super) struct Recovery {
     output: Output,
     /// The last entry.
     pub(super) applied: u64,
+    /// Bytes of the entries that were read.
+    read: u64,
     /// Bytes that entries have made dead.
     dead: Vec<(u64, u64)>,
 }
@@ -61,6 +65,7 @@ impl Recover for Recovery {
             }
         }
         self.applied = entry.index();
+        self.read += entry.parts().map(|part| part.len() as u64).sum::<u64>();
         Ok(())
     }
 }
@@ -80,7 +85,7 @@ pub(super) fn open(
     of_log.max_bytes = settings.max_bytes;
     let watcher: Arc<Signals> = Arc::clone(signals);
     let log = Log::open(disk, of_log, watcher, &mut recovery)?;
-    for (entry, size) in recovery.dead {
+    for (entry, size) in std::mem::take(&mut recovery.dead) {
         log.release(entry, size);
     }
     let files = recovery.broker.files();
@@ -89,7 +94,8 @@ pub(super) fn open(
         logging::log!(ROUTER_CORE, Error, "{text}");
     }
     let shared = files.into_iter().filter(|(_, times)| *times > 1).collect();
-    Ok(Recovered { log: Arc::new(log), broker: recovery.broker, applied: recovery.applied, shared })
+    let Recovery { broker, applied, read: since_checkpoint, .. } = recovery;
+    Ok(Recovered { log: Arc::new(log), broker, applied, since_checkpoint, shared })
 }
 
 /// What is said of large messages whose files are gone, if there are any.

@@ -340,3 +340,25 @@ fn a_large_message_for_which_the_disk_has_no_room_is_refused_with_the_place_and_
     router.shards.shutdown();
     store.close();
 }
+
+#[test]
+fn what_a_start_has_read_again_counts_for_the_next_checkpoint_however_often_the_router_is_killed() {
+    let mut disk = FaultyDisk::new(11);
+    let settings = StoreSettings { segment_bytes: SEGMENT, ..StoreSettings::at("/store") };
+    for round in 0..3 {
+        let router = Router::start();
+        let store = StoreHandle::open_on(&router.shards, &settings, Arc::new(disk.clone())).expect("it is whole");
+        assert!(store.with(|node| node.journal.since_checkpoint) >= round * 50_000, "in round {round}");
+        store.declare_queue(QueueSettings::new("orders")).expect("it can be made");
+        let mut client = router.client();
+        let link = client.sender(Some("orders"));
+        for _ in 0..5 {
+            let key = client.send(link, false, &message(10_000));
+            assert_eq!(client.outcome(key), Some(DeliveryState::Accepted));
+        }
+        let killed = disk.after_kill();
+        router.shards.shutdown();
+        store.close();
+        disk = killed;
+    }
+}
