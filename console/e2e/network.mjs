@@ -1,43 +1,16 @@
 // Routers to look at: two interior ones, an edge router, and clients with traffic of every kind.
 import { spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import rhea from 'rhea';
+import { freePorts } from '../../interop/ports.mjs';
 
 /** Milliseconds that anything may take. Nothing takes that long; only something broken does. */
 export const PATIENCE = 120_000;
 /** The folder of the `qdrouterd` to test against: the old router's or ours. */
 const PROGRAMS = process.env.WAYSTATION_PROGRAMS;
-
-/** The ports that tests share out among them: none of those that the system gives to whoever asks for any. */
-const PORTS = { first: 11_000, count: 9_000 };
-/** UDP sockets: who holds the UDP port of a number has the TCP port of that number (by the rule of crates/cli/tests/support/ports.rs). */
-const held = [];
-
-/** Ports that nobody listens on, nor will until this process ends, not even while their router is away for a moment. */
-async function freePorts(count) {
-  const ports = [];
-  for (let number = 0; ports.length < count; number += 1) {
-    if (number === PORTS.count) throw new Error('no port is free that tests may have');
-    const at = { address: '127.0.0.1', port: PORTS.first + ((process.pid * 61 + number) % PORTS.count) };
-    const token = createSocket('udp4').unref();
-    const probe = createServer();
-    try {
-      await Promise.all([once(token, 'listening'), token.bind(at)]);
-      await Promise.all([once(probe, 'listening'), probe.listen(at.port, at.address)]);
-      held.push(token);
-      ports.push(at.port);
-    } catch {
-      token.close();
-    }
-    await new Promise((done) => probe.close(done));
-  }
-  return ports;
-}
 
 const section = (name, attributes) => `${name} {\n${Object.entries(attributes).map(([key, value]) => `    ${key}: ${value}`).join('\n')}\n}\n`;
 const listener = (port, more = {}) => section('listener', { host: '127.0.0.1', port, saslMechanisms: 'ANONYMOUS', ...more });
